@@ -36,46 +36,61 @@ static int add_pair(struct sums *sums, uint32_t own, uint32_t leaf, uint64_t hit
 	return 0;
 }
 
-/* Nodes follow their parents. `charged` [node_count] becomes the label of own code that each node's hits are charged to. */
-static int add_nodes(struct sums *sums, const struct view *view, const bool *is_own, uint32_t *charged)
-{
-	charged[0] = PROFILE_NONE;
-	for (uint32_t node = 1; node < view->node_count; node++) {
-		uint32_t label = view->label[node];
-		charged[node] = is_own[label] ? label : charged[view->parent[node]];
-		if (view->hits[node] > 0 && add_pair(sums, charged[node], label, view->hits[node]) < 0)
-			return ERROR_MEMORY;
-	}
-	return 0;
-}
-
 static bool is_kernel(const struct view *view, uint32_t label)
 {
 	uint32_t module = view->labels[label].module;
 	return module != PROFILE_NONE && view->profile->modules[module].kind == MODULE_KERNEL;
 }
 
-/* Nodes follow their parents. `called` [node_count] becomes the label of the library function through which own code came to each node.
- * `hits` [label_count] are zeros. */
-static void sum_kernel_calls(const struct view *view, const bool *is_own, uint32_t *called, uint64_t *hits)
+/* Of each node: the label of own code that its hits are charged to, and the label of the library function through which this code came to it.
+ * PROFILE_NONE: there is none. */
+struct places {
+	uint32_t *charged, *called; /* [node_count] */
+};
+
+/* Nodes follow their parents. */
+static void find_places(struct places *places, const struct view *view, const bool *is_own)
 {
-	called[0] = PROFILE_NONE;
+	places->charged[0] = places->called[0] = PROFILE_NONE;
 	for (uint32_t node = 1; node < view->node_count; node++) {
 		uint32_t label = view->label[node], parent = view->parent[node];
 		bool begins = parent != 0 && is_own[view->label[parent]];
-		called[node] = is_own[label] ? PROFILE_NONE : begins ? label : called[parent];
-		if (called[node] != PROFILE_NONE && !is_kernel(view, called[node]) && is_kernel(view, label))
-			hits[called[node]] += view->hits[node];
+		places->charged[node] = is_own[label] ? label : places->charged[parent];
+		places->called[node] = is_own[label] ? PROFILE_NONE : begins ? label : places->called[parent];
 	}
 }
 
+/* Returns the library function through which own code came into the kernel, where the node is in the kernel; or PROFILE_NONE. */
+static uint32_t kernel_caller(const struct places *places, const struct view *view, uint32_t node)
+{
+	uint32_t called = places->called[node];
+	bool fits = called != PROFILE_NONE && !is_kernel(view, called) && is_kernel(view, view->label[node]);
+	return fits ? called : PROFILE_NONE;
+}
+
+/* Adds the hits of all nodes by the functions in which they were taken; or by the functions that entered the kernel, where it has them. */
+static int add_nodes(struct sums *sums, const struct view *view, const struct places *places, bool by_caller)
+{
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t caller = by_caller ? kernel_caller(places, view, node) : PROFILE_NONE;
+		uint32_t leaf = caller == PROFILE_NONE ? view->label[node] : caller;
+		if (view->hits[node] > 0 && add_pair(sums, places->charged[node], leaf, view->hits[node]) < 0)
+			return ERROR_MEMORY;
+	}
+	return 0;
+}
+
 /* Sets the row of the function with the most hits, the first of several equal functions. */
-static int find_kernel_call(struct own_entry *most, const struct view *view, const bool *is_own, uint32_t *called)
+static int find_kernel_call(struct own_entry *most, const struct view *view, const struct places *places)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
 	if (!hits)
 		return ERROR_MEMORY;
-	sum_kernel_calls(view, is_own, called, hits);
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t caller = kernel_caller(places, view, node);
+		if (caller != PROFILE_NONE)
+			hits[caller] += view->hits[node];
+	}
 	*most = (struct own_entry){ .label = PROFILE_NONE, .other = PROFILE_NONE };
 	for (uint32_t i = 0; i < view->label_count; i++)
 		if (hits[i] > most->hits)
@@ -123,43 +138,71 @@ static struct own_entry *new_rows(size_t count)
 	return rows;
 }
 
-static int fill(struct own_code *own, const struct sums *sums, const struct view *view, const bool *is_own)
+/* The functions of own code, with the library functions that have most of their hits. */
+static int fill_charged(struct own_code *own, const struct view *view, const struct sums *sums)
 {
 	own->charged = new_rows(view->label_count);
-	own->library = new_rows(view->label_count);
-	if (!own->charged || !own->library)
+	if (!own->charged)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < sums->count; i++) {
 		const struct pair *pair = &sums->pairs[i];
-		bool in_library = !is_own[pair->leaf];
 		if (pair->own == PROFILE_NONE)
 			own->uncharged += pair->hits;
 		else
-			add_to_row(own->charged, pair->own, in_library ? pair->leaf : PROFILE_NONE, pair->hits);
-		if (in_library)
-			add_to_row(own->library, pair->leaf, pair->own, pair->hits);
+			add_to_row(own->charged, pair->own, own->has[pair->leaf] ? PROFILE_NONE : pair->leaf,
+				   pair->hits);
 	}
 	own->charged_count = select_with_hits(own->charged, view->label_count);
+	return 0;
+}
+
+/* The library functions, with the functions of own code that most of their hits are charged to. */
+static int fill_library(struct own_code *own, const struct view *view, const struct sums *sums)
+{
+	own->library = new_rows(view->label_count);
+	if (!own->library)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < sums->count; i++)
+		if (!own->has[sums->pairs[i].leaf])
+			add_to_row(own->library, sums->pairs[i].leaf, sums->pairs[i].own, sums->pairs[i].hits);
 	own->library_count = select_with_hits(own->library, view->label_count);
 	return 0;
+}
+
+static int fill(struct own_code *own, const struct view *view, const struct places *places, bool by_caller)
+{
+	struct sums sums = { 0 };
+	hash_map_init(&sums.by_labels);
+	int result = add_nodes(&sums, view, places, by_caller);
+	if (result == 0)
+		result = by_caller ? fill_charged(own, view, &sums) : fill_library(own, view, &sums);
+	hash_map_release(&sums.by_labels);
+	free(sums.pairs);
+	return result;
+}
+
+static int analyze(struct own_code *own, const struct view *view, const struct places *places)
+{
+	int result = fill(own, view, places, true);
+	if (result == 0)
+		result = fill(own, view, places, false);
+	return result < 0 ? result : find_kernel_call(&own->kernel_call, view, places);
 }
 
 struct own_code *analyze_own_code(const struct view *view, struct error *error)
 {
 	struct own_code *own = calloc(1, sizeof(*own));
-	uint32_t *charged = calloc(view->node_count + 1, sizeof(*charged));
-	struct sums sums = { 0 };
-	hash_map_init(&sums.by_labels);
+	size_t bytes = ((size_t)view->node_count + 1) * sizeof(uint32_t);
+	struct places places = { .charged = malloc(bytes), .called = malloc(bytes) };
+	int result = ERROR_MEMORY;
 	if (own)
 		own->has = own_labels_find(view);
-	int result = own && own->has && charged ? add_nodes(&sums, view, own->has, charged) : ERROR_MEMORY;
-	if (result == 0)
-		result = fill(own, &sums, view, own->has);
-	if (result == 0)
-		result = find_kernel_call(&own->kernel_call, view, own->has, charged);
-	hash_map_release(&sums.by_labels);
-	free(sums.pairs);
-	free(charged);
+	if (own && own->has && places.charged && places.called) {
+		find_places(&places, view, own->has);
+		result = analyze(own, view, &places);
+	}
+	free(places.charged);
+	free(places.called);
 	if (result == 0)
 		return own;
 	own_code_free(own);

@@ -24,7 +24,8 @@ struct own_entry {
 
 struct own_code {
 	bool *has; /* [label_count]: whether a label is of own code */
-	/* Functions of own code. `other`: the library function in which most of its charged samples were taken. */
+	/* Functions of own code. `other`: the library function in which most of its charged samples were taken, or of samples in the kernel the
+	 * library function through which this code came there. */
 	struct own_entry *charged; /* [charged_count], by decreasing hits, ties by label */
 	size_t charged_count;
 	/* Functions of library code that have hits of their own. `other`: the function of own code that most of them are charged to. */
