@@ -362,8 +362,8 @@ static void pairs_are_their_definition(void **state)
 				uint32_t own = node_of_names(views[side], &pair->tree, node);
 				nodes[side] += own != PROFILE_NONE;
 				is_known = is_known || own != PROFILE_NONE;
-				double expected = own == PROFILE_NONE ? 0 : (double)views[side]->weight[own];
-				assert_float_equal(pair->gticks[side][node], expected, 0);
+				double amount = own == PROFILE_NONE ? 0 : (double)views[side]->weight[own];
+				assert_float_equal(pair->gticks[side][node], amount, 0);
 			}
 			assert_true(is_known);
 		}
