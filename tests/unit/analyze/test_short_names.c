@@ -171,6 +171,36 @@ static void library_code_is_charged_to_its_caller(void **state)
 	paths_end(&paths);
 }
 
+/* All waits end in the same function of the kernel: the call that leads there says more. */
+static void kernel_is_charged_to_the_call_into_it(void **state)
+{
+	(void)state;
+	struct paths paths;
+	struct error error = { 0 };
+	paths_start(&paths, RESOURCE_SAMPLED);
+	uint32_t kernel = paths_module(&paths, "[kernel]");
+	paths.profile->modules[kernel].kind = MODULE_KERNEL;
+	uint32_t schedule = paths_function(&paths, "schedule", kernel, "", 0, ROLE_NONE);
+	paths_define(&paths, "schedule", kernel, &schedule, (const uint32_t[]){ 0 }, 1);
+	paths_add(&paths, "main;std::lock;std::wait;schedule", 5);
+	paths_add(&paths, "main;std::join;std::wait;schedule", 4);
+	paths_add(&paths, "main;schedule", 3); /* an interrupt */
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct own_code *own = analyze_own_code(view, &error);
+	assert_non_null(own);
+	assert_int_equal(own->charged_count, 1);
+	assert_int_equal(own->charged[0].hits, 12);
+	assert_int_equal(own->charged[0].other, paths_label(view, "std::lock"));
+	assert_int_equal(own->charged[0].other_hits, 5);
+	const struct own_entry *inner = own_code_library(own, paths_label(view, "schedule"));
+	assert_true(inner && inner->hits == 12 && inner->other == paths_label(view, "main"));
+	assert_int_equal(own->kernel_call.label, paths_label(view, "std::lock"));
+	assert_int_equal(own->kernel_call.hits, 5);
+	own_code_free(own);
+	view_free(view);
+	paths_end(&paths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +208,7 @@ int main(void)
 		cmocka_unit_test(what_is_shown_is_found),
 		cmocka_unit_test(random_names_stay_distinct),
 		cmocka_unit_test(library_code_is_charged_to_its_caller),
+		cmocka_unit_test(kernel_is_charged_to_the_call_into_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
