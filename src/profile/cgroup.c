@@ -103,7 +103,7 @@ static bool find_unit(const char *path, struct component unit, char *name)
 {
 	/* The user's own part of the tree, in which desktops start applications. */
 	bool is_users = strncmp(path, "/user.slice/", sizeof("/user.slice/") - 1) == 0;
-	bool is_application = is_users && begins_with(&unit, "app-") && unit.length > sizeof("app-.service") - 1;
+	bool is_application = is_users && begins_with(&unit, "app-");
 	bool is_scope = is_application && cut_suffix(&unit, ".scope");
 	if (!is_scope && !cut_suffix(&unit, ".service"))
 		return false;

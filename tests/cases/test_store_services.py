@@ -84,49 +84,49 @@ def check_machine(store, path):
 	assert [row["name"] for row in rest["processes"]] == ["cron"] # it has no hits
 
 
-def test_a_machine_wide_recording_has_many_services(data, place):
+def test_a_machine_wide_recording_has_many_services(data, store):
 	"""Without an option: --service gives all processes one."""
-	assert "added 1 recording in 7 parts, one for each service, to" in add(place, data / "machine.data")
-	check_machine(f"sqlite://{place}", data / "machine.data")
-	assert stats(place)["recordings"] == "7" and stats(place)["samples"] == "97"
-	assert services(place).keys() == {*MACHINE, "machine"}
-	single = place.parent / "single.db"
+	assert "added 1 recording in 7 parts, one for each service, to" in add(store, data / "machine.data")
+	check_machine(store.url, data / "machine.data")
+	assert stats(store)["recordings"] == "7" and stats(store)["samples"] == "97"
+	assert services(store).keys() == {*MACHINE, "machine"}
+	single = store.another("single")
 	assert "added 1 recording to" in add(single, "--service", "shop", data / "machine.data")
-	assert services(single).keys() == {"shop"} and rows(f"sqlite://{single}") == rows(data / "machine.data")
+	assert services(single).keys() == {"shop"} and rows(single.url) == rows(data / "machine.data")
 
 
-def test_other_recordings_have_them_on_request(data, place):
+def test_other_recordings_have_them_on_request(data, store):
 	"""What belongs to no process is then of the first process's program."""
-	assert "added 1 recording to" in add(place, data / "server.data")
-	assert services(place).keys() == {"server"}
-	other = place.parent / "other.db"
+	assert "added 1 recording to" in add(store, data / "server.data")
+	assert services(store).keys() == {"server"}
+	other = store.another("other")
 	assert "in 2 parts" in add(other, "--services", "auto", data / "server.data")
-	assert rows(f"sqlite://{other}?service=server") == of_processes(data / "server.data", [300, 310])
-	assert rows(f"sqlite://{other}?service=helper") == of_processes(data / "server.data", [320])
-	assert info(f"sqlite://{other}") == info(data / "server.data")
+	assert rows(f"{other.url}?service=server") == of_processes(data / "server.data", [300, 310])
+	assert rows(f"{other.url}?service=helper") == of_processes(data / "server.data", [320])
+	assert info(other.url) == info(data / "server.data")
 
 
-def test_added_twice_counts_once(data, place):
+def test_added_twice_counts_once(data, store):
 	"""However its processes were named the first time."""
-	before = add(place, data / "machine.data") and services(place)
+	before = add(store, data / "machine.data") and services(store)
 	for words in ([], ["--service", "shop"], ["--services", "auto"]):
-		assert "is in the store already" in add(place, *words, data / "machine.data")
-	assert services(place) == before
-	other = place.parent / "other.db"
+		assert "is in the store already" in add(store, *words, data / "machine.data")
+	assert services(store) == before
+	other = store.another("other")
 	add(other, "--service", "shop", data / "machine.data")
 	assert "is in the store already" in add(other, data / "machine.data")
 	assert services(other).keys() == {"shop"}
 
 
-def test_a_part_that_is_missing_is_added(data, place):
+def test_a_part_that_is_missing_is_added(data, store):
 	"""A writer that was killed between two services leaves the others to the next one. The part of the whole recording comes last."""
-	add(place, data / "machine.data")
-	expected = services(place)
+	add(store, data / "machine.data")
+	expected = services(store)
 	for service in ("machine", "bash"):
-		done("store", "prune", "--store", place, "--older-than", "0s", "--service", service)
-	assert stats(place)["recordings"] == "5"
-	assert "added 1 recording in 2 parts" in add(place, data / "machine.data")
-	assert services(place) == expected and stats(place)["recordings"] == "7"
+		done("store", "prune", "--store", store, "--older-than", "0s", "--service", service)
+	assert stats(store)["recordings"] == "5"
+	assert "added 1 recording in 2 parts" in add(store, data / "machine.data")
+	assert services(store) == expected and stats(store)["recordings"] == "7"
 
 
 RULES = """# services of the shop
@@ -139,22 +139,22 @@ name=*              rest
 """
 
 
-def test_rules_of_a_file(data, place):
+def test_rules_of_a_file(data, store, tmp_path):
 	"""The first rule that fits counts; "rest" takes even the kernel's threads."""
-	(place.parent / "rules").write_text(RULES)
-	add(place, "--services", place.parent / "rules", data / "machine.data")
+	(tmp_path / "rules").write_text(RULES)
+	add(store, "--services", tmp_path / "rules", data / "machine.data")
 	for service, pids in {"shop": [300, 310, 410, 430], "admins": [320, 440], "rest": [0, 400]}.items():
-		assert rows(f"sqlite://{place}?service={service}") == of_processes(data / "machine.data", pids)
-	assert services(place).keys() == {"shop", "admins", "rest", "machine"}
-	assert rows(f"sqlite://{place}") == rows(data / "machine.data")
+		assert rows(f"{store.url}?service={service}") == of_processes(data / "machine.data", pids)
+	assert services(store).keys() == {"shop", "admins", "rest", "machine"}
+	assert rows(store.url) == rows(data / "machine.data")
 
 
-def test_rules_for_one_service(data, place):
+def test_rules_for_one_service(data, store, tmp_path):
 	"""No part is made for the losses then."""
-	(place.parent / "rules").write_text("name=* shop")
-	assert "added 1 recording to" in add(place, "--services", place.parent / "rules", data / "server.data")
-	assert services(place).keys() == {"shop"}
-	assert info(f"sqlite://{place}") == info(data / "server.data")
+	(tmp_path / "rules").write_text("name=* shop")
+	assert "added 1 recording to" in add(store, "--services", tmp_path / "rules", data / "server.data")
+	assert services(store).keys() == {"shop"}
+	assert info(store.url) == info(data / "server.data")
 
 
 @pytest.mark.parametrize("line", ["nginx shop", "exe=/bin/sh shop", "unit= shop", "unit=nginx", "unit=nginx # shop", "unit=nginx shop two", "=x y",
@@ -192,47 +192,50 @@ STRACE = """10 execve("/bin/make", ["make"], 0x1) = 0
 """
 
 
-def test_regress_compares_each_service(place):
+def test_regress_compares_each_service(store, tmp_path):
 	"""From the fifth hour on, `sh` reads; make does the same as before, and the part without hits, of the first program, changes nothing."""
-	folder, start, hour = place.parent, 1_700_000_000, 3600
+	folder, start, hour = tmp_path, 1_700_000_000, 3600
 	(folder / "rules").write_text("name=make build\n")
 	for index in range(8):
 		path = folder / f"{index}.data"
 		(folder / "log").write_text(STRACE + "11 close(3) = 0\n" * (100 + index) + "11 read(3) = 0\n" * (90 if index > 3 else 0))
 		done("import", "--format", "strace", "-o", path, folder / "log")
 		os.utime(path, (start + index * hour,) * 2)
-	add(place, "--services", folder / "rules", *(folder / f"{index}.data" for index in range(8)))
-	assert stats(place)["recordings"] == "24" # build, sh and make
-	result = run("regress", "--store", place, "--baseline", f"@{start}", "--since", f"@{start + 4 * hour}", "--to", f"@{start + 8 * hour}", "--window", "1h",
+	add(store, "--services", folder / "rules", *(folder / f"{index}.data" for index in range(8)))
+	assert stats(store)["recordings"] == "24" # build, sh and make
+	result = run("regress", "--store", store, "--baseline", f"@{start}", "--since", f"@{start + 4 * hour}", "--to", f"@{start + 8 * hour}", "--window", "1h",
 		"--format", "json")
 	assert result.returncode == 3, result.stderr
 	assert {one["labels"]["service"] for one in json.loads(result.stdout)["results"] if one["entries"]} == {"sh"}
 
 
-def test_programs_of_one_recording(tmp_path, place):
+def test_programs_of_one_recording(tmp_path, store):
 	"""A script starts two programs, each of which makes counted events."""
 	first, second = (build_counted("preload", name, event_us=1000) for name in ("fork_tree.c", "threads.c"))
 	recorded = record_counted("preload", tmp_path, ["sh", "-c", f"{first} 3; {second} 2"])
 	(tmp_path / "rules").write_text("name=fork* trees\n")
-	add(place, "--services", tmp_path / "rules", recorded.path)
+	add(store, "--services", tmp_path / "rules", recorded.path)
 	pids = {}
 	for process in valid_json(done("info", "--format", "json", recorded.path))["processes"]:
 		pids.setdefault("trees" if process["name"].startswith("fork") else "other", []).append(process["pid"])
-	assert rows(f"sqlite://{place}?service=trees") == of_processes(recorded.path, pids["trees"]) != {}
-	assert rows(f"sqlite://{place}") == rows(recorded.path)
+	assert rows(f"{store.url}?service=trees") == of_processes(recorded.path, pids["trees"]) != {}
+	assert rows(store.url) == rows(recorded.path)
 
 
 @needs_perf
 @pytest.mark.parametrize("backend", ["perf", "bpf"])
-def test_a_recording_of_this_machine(tmp_path, place, backend):
+def test_a_recording_of_this_machine(tmp_path, store, backend):
 	path = tmp_path / "all.data"
-	recorded = run_cpprof("record", "--backend", backend, "-a", "-r", "page-faults", "-o", path, "--", "sh", "-c", "ls /; true")
+	recorded = run_cpprof("record", "--backend", backend, "-a", "-r", "page-faults/3", "-o", path, "--", "sh", "-c", "ls /; true")
 	if recorded.returncode != 0:
 		pytest.skip(recorded.stderr.strip())
-	add(place, path)
-	found = services(place)
-	assert len(found) > 1 and sum(row.get("page-faults", 0) for row in found.values()) == rows(path).get(("page-faults", "all"), 0)
-	assert rows(f"sqlite://{place}") == rows(path)
+	(tmp_path / "rules").write_text("name=ls listing\n")
+	add(store, "--services", tmp_path / "rules", path)
+	found = services(store)
+	assert sum(row.get("page-faults", 0) for row in found.values()) == rows(path)["page-faults", "all"]
+	pids = [process["pid"] for process in valid_json(done("info", "--format", "json", path))["processes"] if process["name"] == "ls"]
+	assert found.get("listing", {}).get("page-faults", 0) == of_processes(path, pids).get(("page-faults", "all"), 0)
+	assert rows(store.url) == rows(path)
 
 
 # --- the spool ---
@@ -255,19 +258,19 @@ def recording(folder, name, functions=50):
 	return path
 
 
-def test_services_wait_in_a_spool(data, place):
+def test_services_wait_in_a_spool(data, store, tmp_path):
 	"""The folder keeps the services that a rule gave. A recording of one service is written as older versions write and read it."""
-	folder, rules = place.parent / "spool", place.parent / "rules"
+	folder, rules = tmp_path / "spool", tmp_path / "rules"
 	rules.write_text("unit=server shop\n")
 	for words in (["--services", rules, data / "machine.data"], ["--service", "alone", data / "server.data"]):
 		assert "kept 1 recording in" in keep(folder, *words)
 	rules.unlink()
 	assert {path.read_bytes()[:14] for path in spool(folder)} == {b"cpprof spool 1", b"cpprof spool 2"}
-	assert "sent 2 recordings" in add(place, "--spool", folder)
-	assert rows(f"sqlite://{place}?service=shop") == of_processes(data / "machine.data", MACHINE["server"])
-	assert services(place).keys() == {"shop", *MACHINE, "machine", "alone"} - {"server"}
+	assert "sent 2 recordings" in add(store, "--spool", folder)
+	assert rows(f"{store.url}?service=shop") == of_processes(data / "machine.data", MACHINE["server"])
+	assert services(store).keys() == {"shop", *MACHINE, "machine", "alone"} - {"server"}
 	assert not spool(folder)
-	assert "is in the store already" in add(place, data / "machine.data")
+	assert "is in the store already" in add(store, data / "machine.data")
 
 
 def test_damaged_files_of_a_spool(data, place):
