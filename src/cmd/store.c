@@ -221,8 +221,8 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = {
 	"init [--store URL] [--bucket TIME] [--retention AGE] [--cluster NAME]",
-	"add [--store URL] [--service NAME|--services FILE|auto] [--host NAME] [--label KEY=VALUE]... "
-	"[--spool FOLDER [--spool-limit SIZE]] FILE...",
+	"add [--store URL] [--service NAME] [--host NAME] [--label KEY=VALUE]... [--spool FOLDER] FILE...",
+	"add [--store URL] --services FILE|auto [--host NAME] [--label KEY=VALUE]... [--spool FOLDER] FILE...",
 	"stats [--store URL]",
 	"prune [--store URL] [--older-than AGE] [--service NAME]",
 	"top [--store URL] [--from TIME] [--to TIME] [-r RES] [--host NAME] [--label KEY=VALUE]... [--format FORMAT]",
