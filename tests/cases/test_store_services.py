@@ -1,8 +1,11 @@
 """Recordings of several services: each process counts for its own service, and the sum of all services is the file."""
+import fcntl
 import json
 import os
 import re
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, MAKE_PROFILE, check_failure, done, run
@@ -307,14 +310,17 @@ def test_the_limit_of_a_spool(place):
 	assert {name[:2] for _, name in rows(f"sqlite://{place}") if name[0] == "r"} == {"r3", "r4", "r5"}
 
 
-def test_writers_of_a_spool_at_the_same_time(place):
-	"""Together they keep the limit, too."""
+def test_writers_of_a_spool_take_turns(place):
+	"""A writer with a limit waits while another one holds the folder's lock; /proc/locks lists those who wait with an arrow."""
 	folder = place.parent / "spool"
-	files = [recording(place.parent, f"r{index}") for index in range(8)]
-	keep(folder, files[0])
-	limit = 7 * spool(folder)[0].stat().st_size // 2
+	keep(folder, recording(place.parent, "first"))
+	limit = 3 * spool(folder)[0].stat().st_size // 2
+	descriptor = os.open(folder, os.O_RDONLY)
+	fcntl.flock(descriptor, fcntl.LOCK_EX)
 	words = [CPPROF, "store", "add", "--store", str(place.parent / AWAY), "--spool", str(folder), "--spool-limit", str(limit)]
-	writers = [subprocess.Popen([*words, file], stderr=subprocess.PIPE, text=True) for file in files[1:]]
-	printed = [writer.communicate()[1] for writer in writers]
-	dropped = sum(int(number) for text in printed for number in re.findall(r"dropped (\d+) recording", text))
-	assert (len(spool(folder)), dropped) == (3, 5), printed
+	with subprocess.Popen([*words, recording(place.parent, "second")], stderr=subprocess.PIPE, text=True) as writer:
+		while not (waits := re.search(rf"-> FLOCK .* {writer.pid} ", Path("/proc/locks").read_text())) and writer.poll() is None:
+			time.sleep(0.01)
+		os.close(descriptor)
+		assert waits and "dropped 1 recording of" in writer.communicate()[1]
+	assert len(spool(folder)) == 1

@@ -315,6 +315,54 @@ static void memory_may_be_short(void **state)
 	profile_free(profile);
 }
 
+/* A store that keeps identities only, and whose server leaves after some calls. */
+struct shelf {
+	struct store store; /* first */
+	uint8_t identities[8][STORE_IDENTITY_BYTES];
+	size_t count, room;
+};
+
+static int shelf_has(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	const struct shelf *shelf = (const struct shelf *)store;
+	(void)error;
+	for (size_t i = 0; i < shelf->count; i++)
+		if (memcmp(shelf->identities[i], recording->identity, STORE_IDENTITY_BYTES) == 0)
+			return 1;
+	return 0;
+}
+
+static int shelf_add(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	struct shelf *shelf = (struct shelf *)store;
+	if (shelf->count == shelf->room)
+		return error_set(error, ERROR_UNREACHABLE, "the shelf is full");
+	memcpy(shelf->identities[shelf->count++], recording->identity, STORE_IDENTITY_BYTES);
+	return 1;
+}
+
+/* The part with the recording's identity comes last, so an interrupted recording does not count as added. */
+static void interrupted_recordings_go_on(void **state)
+{
+	static const struct store_kind kind = { .has = shelf_has, .add = shelf_add };
+	static const uint8_t identity[STORE_IDENTITY_BYTES] = { 1 };
+	struct error error = { 0 };
+	(void)state;
+	struct profile *profile = random_profile(3, 100, 4);
+	struct shelf whole = { .store = { .kind = &kind }, .room = 8 };
+	assert_int_equal(add_services(&whole.store, profile, &error), 3);
+	assert_memory_equal(whole.identities[2], identity, sizeof(identity));
+	for (size_t room = 0; room < 3; room++) {
+		struct shelf shelf = { .store = { .kind = &kind }, .room = room };
+		assert_int_equal(add_services(&shelf.store, profile, &error), ERROR_UNREACHABLE);
+		shelf.room = 8;
+		assert_int_equal(add_services(&shelf.store, profile, &error), 3 - room);
+		assert_memory_equal(shelf.identities, whole.identities, sizeof(shelf.identities));
+		assert_int_equal(add_services(&shelf.store, profile, &error), 0);
+	}
+	profile_free(profile);
+}
+
 /* Divides a recording without a store. */
 static void divide_once(const struct profile *profile)
 {
@@ -403,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_recordings_come_back),
 		cmocka_unit_test(random_services_add_up),
+		cmocka_unit_test(interrupted_recordings_go_on),
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(memory_may_be_short_for_services),
 		cmocka_unit_test(ages_are_read),
