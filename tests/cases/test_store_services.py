@@ -99,7 +99,7 @@ def test_a_machine_wide_recording_has_many_services(data, store):
 
 
 def test_other_recordings_have_them_on_request(data, store):
-	"""What belongs to no process is then of the first process's program."""
+	"""The service of losses and findings is then the first process's program."""
 	assert "added 1 recording to" in add(store, data / "server.data")
 	assert services(store).keys() == {"server"}
 	other = store.another("other")
