@@ -1,5 +1,4 @@
 /* Finds resources by name; threads and processes by number, name, row or control group. */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +8,7 @@
 #include "base/name_list.h"
 #include "base/quote.h"
 #include "base/whole_number.h"
+#include "profile/cgroup.h"
 #include "profile/companion.h"
 
 int lookup_no_resources(struct error *error)
@@ -197,29 +197,6 @@ int lookup_process(const struct profile *profile, const char *text, bool *chosen
 }
 
 /* --- control groups --- */
-
-/* Returns whether the path, or a leading part of it, equals the pattern or matches it. The literal comparison is
- * needed because systemd's names contain backslashes, which fnmatch would remove. */
-static bool path_fits(const char *path, const char *pattern)
-{
-	size_t length = strlen(pattern);
-	while (length > 1 && pattern[length - 1] == '/')
-		length--;
-	if (strncmp(path, pattern, length) == 0 &&
-	    (path[length] == 0 || path[length] == '/' || (length == 1 && pattern[0] == '/')))
-		return true;
-	return fnmatch(pattern, path, FNM_LEADING_DIR) == 0;
-}
-
-static bool cgroup_fits(const char *path, const char *pattern)
-{
-	if (!path[0] || path_fits(path, pattern))
-		return path[0];
-	for (const char *part = strchr(path, '/'); part && pattern[0] != '/'; part = strchr(part + 1, '/'))
-		if (path_fits(part + 1, pattern))
-			return true;
-	return false;
-}
 
 static int cgroup_missing(const struct profile *profile, const char *pattern, struct error *error)
 {

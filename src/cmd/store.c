@@ -1,41 +1,18 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/memory_size.h"
-#include "base/path.h"
 #include "base/plural.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
+#include "cmd/store_add.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
-#include "http/http.h"
-#include "store/spool.h"
 #include "store/times.h"
 
-#define STORE_DEFAULT "cpprof.db"
-
-enum { OPTION_BUCKET = STORE_TO + 1, OPTION_RETENTION, OPTION_OLDER, OPTION_CLUSTER, OPTION_SPOOL };
-
-static const char *url_of(const struct invocation *invocation)
-{
-	const char *url = option_value(invocation, STORE_URL);
-	return url ? url : STORE_DEFAULT;
-}
-
-/* Returns the URL without user and password, for messages. */
-static const char *shown_url(const struct invocation *invocation)
-{
-	static char text[512];
-	return http_public_url(url_of(invocation), text, sizeof(text));
-}
+enum { OPTION_BUCKET = STORE_ADD_OPTIONS_END, OPTION_RETENTION, OPTION_OLDER, OPTION_CLUSTER };
 
 /* --- init --- */
 
@@ -56,190 +33,11 @@ static int run_init(const struct invocation *invocation)
 {
 	struct store_settings settings;
 	struct error error = { 0 };
-	if (read_settings(invocation, &settings, &error) < 0 || store_create(url_of(invocation), &settings, &error) < 0)
+	if (read_settings(invocation, &settings, &error) < 0 ||
+	    store_create(store_options_named(invocation), &settings, &error) < 0)
 		return failure_of(invocation, &error);
-	notice(invocation, "made store '%s'", shown_url(invocation));
+	notice(invocation, "made store '%s'", store_options_shown(invocation));
 	return EXIT_DONE;
-}
-
-/* --- add --- */
-
-/* Shared by all files of one `add`. */
-struct adding {
-	const struct invocation *invocation;
-	struct store *store;        /* NULL: not opened yet */
-	const char *service, *host; /* NULL: as in the recording */
-	struct store_labels labels;
-	const char *spool; /* NULL: none */
-	size_t added, kept;
-	bool is_away; /* the store cannot be reached */
-};
-
-/* Sets the hash of the file's content, and the time at which it was last written. */
-static int identify(const char *path, struct store_recording *recording, struct error *error)
-{
-	enum { BYTES = 65536 };
-	static char bytes[BYTES];
-	struct stat status;
-	XXH3_state_t *hash = XXH3_createState();
-	int fd = path_open_regular(path);
-	ssize_t got = fd < 0 || !hash || fstat(fd, &status) < 0 ? -1 : 1;
-	if (got > 0)
-		XXH3_128bits_reset(hash);
-	while (got > 0 && (got = read(fd, bytes, sizeof(bytes))) > 0)
-		XXH3_128bits_update(hash, bytes, (size_t)got);
-	int code = got < 0 ? error_set_errno(error, "cannot read '%s'", path) : 0;
-	if (code == 0) {
-		XXH128_canonical_t canonical;
-		XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash));
-		memcpy(recording->identity, canonical.digest, sizeof(recording->identity));
-		recording->start_unix_ns = (int64_t)status.st_mtim.tv_sec * STORE_NS_PER_S + status.st_mtim.tv_nsec;
-	}
-	if (fd >= 0)
-		close(fd);
-	XXH3_freeState(hash);
-	return code;
-}
-
-static void describe(const struct adding *adding, struct store_recording *recording)
-{
-	const struct profile *profile = recording->profile;
-	const char *program = profile->process_count > 0 ? profile_string(profile, profile->processes[0].name) : "";
-	const char *host = profile_note(profile, "host");
-	recording->service = adding->service ? adding->service : program;
-	recording->host = adding->host ? adding->host : host ? host : "";
-	recording->labels = adding->labels;
-}
-
-/* A store is made for a profile only, and not by a wrong name. */
-static int open_for_adding(struct adding *adding, struct error *error)
-{
-	if (adding->is_away)
-		return ERROR_UNREACHABLE;
-	if (!adding->store)
-		adding->store = store_open(url_of(adding->invocation), STORE_WRITE, error);
-	return adding->store ? 0 : error->code;
-}
-
-/* Keeps a recording that the store has not taken, unless the recording is the reason. Returns EXIT_DONE if the store may take it
- * later. */
-static int spool_recording(struct adding *adding, const struct store_recording *recording, const struct error *reason)
-{
-	const struct invocation *invocation = adding->invocation;
-	struct error error = { 0 };
-	bool is_known = adding->is_away;
-	adding->is_away = reason->code == ERROR_UNREACHABLE;
-	if (!is_known)
-		failure_of(invocation, reason);
-	else if (!adding->spool)
-		failure(invocation, "cannot add '%s': the store cannot be reached", recording->name);
-	if (!adding->spool || reason->code == ERROR_LIMIT || reason->code == ERROR_CORRUPT)
-		return EXIT_FAILED;
-	if (spool_put(adding->spool, recording, &error) < 0)
-		return failure_of(invocation, &error);
-	adding->kept++;
-	return adding->is_away ? EXIT_DONE : EXIT_FAILED;
-}
-
-static int add_file(struct adding *adding, const char *path)
-{
-	struct store_recording recording = { .name = path };
-	struct error error = { 0 };
-	if (identify(path, &recording, &error) < 0)
-		return failure_of(adding->invocation, &error);
-	struct profile *profile = profile_open_file(adding->invocation, path);
-	if (!profile)
-		return EXIT_FAILED;
-	recording.profile = profile;
-	describe(adding, &recording);
-	int status = open_for_adding(adding, &error);
-	if (status == 0)
-		status = store_add(adding->store, &recording, &error);
-	if (status > 0)
-		adding->added++;
-	else if (status == 0)
-		notice(adding->invocation, "'%s' is in the store already", recording.name);
-	error.code = status < 0 ? status : 0;
-	int result = status < 0 ? spool_recording(adding, &recording, &error) : EXIT_DONE;
-	profile_free(profile);
-	return result;
-}
-
-/* Sends what waits in the spool. Returns EXIT_DONE, also if the store is away. */
-static int send_spool(struct adding *adding)
-{
-	const struct invocation *invocation = adding->invocation;
-	struct spool_counts counts = { 0 };
-	struct error error = { 0 };
-	if (!adding->spool || !spool_has(adding->spool))
-		return EXIT_DONE;
-	int status = open_for_adding(adding, &error);
-	if (status == 0)
-		status = spool_send(adding->spool, adding->store, &counts, &error);
-	if (counts.sent > 0)
-		notice(invocation, "sent %" PRIu64 " recording%s of '%s'", counts.sent,
-		       plural_ending("recording", (double)counts.sent), adding->spool);
-	if (status == 0)
-		return EXIT_DONE;
-	adding->is_away = status == ERROR_UNREACHABLE;
-	failure_of(invocation, &error);
-	return adding->is_away ? EXIT_DONE : EXIT_FAILED;
-}
-
-static int read_labels(const struct invocation *invocation, struct store_label *labels, size_t *count,
-		       struct error *error)
-{
-	int status = 0;
-	for (size_t i = 0; i < invocation->use_count && status == 0; i++) {
-		const struct option_use *use = &invocation->uses[i];
-		if (use->option->id != STORE_LABEL)
-			continue;
-		/* The words of the command line may be changed. */
-		status = store_label_read((char *)use->value, &labels[*count], error);
-		for (size_t j = 0; j < *count && status == 0; j++)
-			if (strcmp(labels[j].key, labels[*count].key) == 0)
-				status = error_set(error, ERROR_USAGE, "label '%s' is given twice (give it once)",
-						   labels[j].key);
-		++*count;
-	}
-	return status;
-}
-
-/* Adds all files that can be added. */
-static int add_files(struct adding *adding)
-{
-	const struct invocation *invocation = adding->invocation;
-	int status = send_spool(adding);
-	for (size_t i = 1; i < invocation->argument_count; i++)
-		if (add_file(adding, invocation->arguments[i]) != EXIT_DONE)
-			status = EXIT_FAILED;
-	if (adding->added > 0)
-		notice(invocation, "added %zu recording%s to '%s'", adding->added,
-		       plural_ending("recording", (double)adding->added), shown_url(invocation));
-	if (adding->kept > 0)
-		notice(invocation, "kept %zu recording%s in '%s' (cpprof store add --spool sends them)", adding->kept,
-		       plural_ending("recording", (double)adding->kept), adding->spool);
-	return status;
-}
-
-static int run_add(const struct invocation *invocation)
-{
-	struct error error = { 0 };
-	struct adding adding = { .invocation = invocation,
-				 .service = option_value(invocation, STORE_SERVICE),
-				 .host = option_value(invocation, STORE_HOST),
-				 .spool = option_value(invocation, OPTION_SPOOL) };
-	if (invocation->argument_count < 2 && !adding.spool)
-		return usage_error(invocation, "missing argument FILE (cpprof store add cpprof.data)");
-	struct store_label *labels = calloc(invocation->use_count + 1, sizeof(*labels));
-	size_t count = 0;
-	int status = labels ? read_labels(invocation, labels, &count, &error)
-			    : error_set(&error, ERROR_MEMORY, "out of memory");
-	adding.labels = (struct store_labels){ .items = labels, .count = count };
-	status = status == 0 ? add_files(&adding) : failure_of(invocation, &error);
-	store_close(adding.store);
-	free(labels);
-	return status;
 }
 
 /* --- stats --- */
@@ -280,7 +78,7 @@ static int run_stats(const struct invocation *invocation)
 {
 	struct error error = { 0 };
 	struct store_statistics stats;
-	struct store *store = store_open(url_of(invocation), STORE_READ, &error);
+	struct store *store = store_open(store_options_named(invocation), STORE_READ, &error);
 	int status = store ? store_stats(store, &stats, &error) : error.code;
 	store_close(store);
 	if (status < 0)
@@ -315,9 +113,9 @@ static int prune(const struct invocation *invocation, struct store *store, struc
 static int run_prune(const struct invocation *invocation)
 {
 	struct error error = { 0 };
-	struct store *store = store_open(url_of(invocation), STORE_READ, &error);
+	struct store *store = store_open(store_options_named(invocation), STORE_READ, &error);
 	store_close(store); /* pruning does not make a store */
-	store = store ? store_open(url_of(invocation), STORE_WRITE, &error) : NULL;
+	store = store ? store_open(store_options_named(invocation), STORE_WRITE, &error) : NULL;
 	int status = store ? prune(invocation, store, &error) : error.code;
 	store_close(store);
 	return status < 0 ? failure_of(invocation, &error) : EXIT_DONE;
@@ -345,7 +143,7 @@ static int report_services(const struct invocation *invocation, const char *url,
 
 static int run_top(const struct invocation *invocation)
 {
-	char *url = store_options_url_of(invocation, url_of(invocation), "");
+	char *url = store_options_url_of(invocation, store_options_named(invocation), "");
 	struct option_use *uses = calloc(invocation->use_count + 1, sizeof(*uses));
 	int status = !url    ? EXIT_FAILED
 		     : !uses ? failure(invocation, "out of memory")
@@ -363,7 +161,10 @@ static const struct verb {
 	int options[16]; /* ended by 0 */
 } verbs[] = {
 	{ "init", run_init, { STORE_URL, OPTION_BUCKET, OPTION_RETENTION, OPTION_CLUSTER } },
-	{ "add", run_add, { STORE_URL, STORE_SERVICE, STORE_HOST, STORE_LABEL, OPTION_SPOOL, OPTION_MEMORY } },
+	{ "add",
+	  store_add_run,
+	  { STORE_URL, STORE_SERVICE, OPTION_SERVICES, STORE_HOST, STORE_LABEL, OPTION_SPOOL, OPTION_SPOOL_LIMIT,
+	    OPTION_MEMORY } },
 	{ "stats", run_stats, { STORE_URL, OPTION_MEMORY } },
 	{ "prune", run_prune, { STORE_URL, STORE_SERVICE, OPTION_OLDER } },
 	{ "top",
@@ -381,7 +182,9 @@ static const char *verb_word(size_t index)
 
 static word_at *words_of(int id)
 {
-	return id == ARGUMENT_WORDS ? verb_word : view_option_words(id);
+	return id == ARGUMENT_WORDS    ? verb_word
+	       : id == OPTION_SERVICES ? store_add_services_word
+				       : view_option_words(id);
 }
 
 static int check_options(const struct invocation *invocation, const struct verb *verb)
@@ -395,7 +198,7 @@ static int check_options(const struct invocation *invocation, const struct verb 
 			return usage_error(invocation, "--%s cannot be combined with %s (leave out --%s)", option->name,
 					   verb->name, option->name);
 	}
-	if (verb->run != run_add && invocation->argument_count > 1)
+	if (verb->run != store_add_run && invocation->argument_count > 1)
 		return usage_error(invocation, "one argument too many: '%s'", invocation->arguments[1]);
 	return EXIT_DONE;
 }
@@ -419,6 +222,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = {
 	"init [--store URL] [--bucket TIME] [--retention AGE] [--cluster NAME]",
 	"add [--store URL] [--service NAME] [--host NAME] [--label KEY=VALUE]... [--spool FOLDER] FILE...",
+	"add [--store URL] --services FILE|auto [--host NAME] [--label KEY=VALUE]... [--spool FOLDER] FILE...",
 	"stats [--store URL]",
 	"prune [--store URL] [--older-than AGE] [--service NAME]",
 	"top [--store URL] [--from TIME] [--to TIME] [-r RES] [--host NAME] [--label KEY=VALUE]... [--format FORMAT]",
@@ -432,7 +236,12 @@ static const struct command_option options[] = {
 	  STORE_DEFAULT },
 	{ STORE_SERVICE, 0, "service", "NAME",
 	  "add: the service that was recorded; prune: remove of this one only; top: show this one only",
-	  "the program's name" },
+	  "the program's name; of 'record -a', --services auto" },
+	{ OPTION_SERVICES, 0, "services", "FILE",
+	  "add: the service of each process, by the rules of this file (SUBJECT=PATTERN SERVICE), the unit or "
+	  "container of its "
+	  "control group, or its name; %s: without rules",
+	  NULL },
 	{ STORE_HOST, 0, "host", "NAME", "add: the machine; top: count only hits of this one",
 	  "that of the recording" },
 	{ STORE_LABEL, 0, "label", "KEY=VALUE",
@@ -440,6 +249,8 @@ static const struct command_option options[] = {
 	{ OPTION_SPOOL, 0, "spool", "FOLDER",
 	  "add: keep recordings in this folder while the store cannot be reached, and send those that wait there",
 	  NULL },
+	{ OPTION_SPOOL_LIMIT, 0, "spool-limit", "SIZE",
+	  "add: drop the recordings that wait longest, rather than let the folder exceed SIZE (64M, 2G)", "none" },
 	{ OPTION_BUCKET, 0, "bucket", "TIME", "init: add up hits within this time: 10s, 1m", "10s" },
 	{ OPTION_RETENTION, 0, "retention", "AGE", "init: the age above which prune removes recordings: 90d",
 	  "for ever" },
@@ -464,6 +275,8 @@ static const struct command_example examples[] = {
 	{ "cpprof store add cpprof.data", "put a recording into the store cpprof.db" },
 	{ "cpprof store add --store sqlite:///var/lib/cpprof.db --service shop --label version=7 *.data",
 	  "several, with the service and a label" },
+	{ "cpprof store add --services shop.rules --spool /var/spool/cpprof --spool-limit 1G now.data",
+	  "a recording of a machine: each process for its service; it waits in a folder while the store is away" },
 	{ "cpprof report --store cpprof.db --service shop --from -1h", "the last hour of a service, on all machines" },
 	{ "cpprof store prune --older-than 30d", "what is older than 30 days" },
 	{ "cpprof store top --from -1h", "how much of each resource each service used in the last hour" },

@@ -32,6 +32,18 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]), LABEL_PART = 2 };
 
 /* --- the command line --- */
 
+const char *store_options_named(const struct invocation *invocation)
+{
+	const char *url = option_value(invocation, STORE_URL);
+	return url ? url : STORE_DEFAULT;
+}
+
+const char *store_options_shown(const struct invocation *invocation)
+{
+	static char text[512];
+	return http_public_url(store_options_named(invocation), text, sizeof(text));
+}
+
 int store_options_check(const struct invocation *invocation)
 {
 	if (option_given(invocation, STORE_URL))

@@ -13,6 +13,8 @@
 #include "cmd/command.h"
 #include "store/store.h"
 
+#define STORE_DEFAULT "cpprof.db"
+
 enum {
 	STORE_URL = 910,
 	STORE_SERVICE,
@@ -36,6 +38,12 @@ enum {
 	{ STORE_FROM, 0, "from", "TIME", "With --store: from this time on", NULL }, \
 	{ STORE_TO, 0, "to", "TIME", "With --store: up to this time", NULL }
 /* clang-format on */
+
+/* Returns the store that --store names, or the default one. */
+const char *store_options_named(const struct invocation *invocation);
+
+/* The same without user and password, for messages: valid until the next call. */
+const char *store_options_shown(const struct invocation *invocation);
 
 /* Refuses options that need --store, without it. Returns EXIT_DONE, or prints a message and returns another status. */
 int store_options_check(const struct invocation *invocation);

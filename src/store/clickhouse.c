@@ -135,6 +135,7 @@ const struct store_kind store_clickhouse = {
 	.create = create_store,
 	.open = open_store,
 	.close = close_store,
+	.has = clickhouse_store_has,
 	.add = clickhouse_store_add,
 	.select = clickhouse_store_select,
 	.stats = clickhouse_store_stats,

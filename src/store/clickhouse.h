@@ -99,6 +99,7 @@ bool clickhouse_next_text(const struct clickhouse_value *array, size_t *at, cons
 #define CLICKHOUSE_LIVE_ONCE " ORDER BY start_ns, batch LIMIT 1 BY identity"
 
 /* The functions of the kind that other files have. */
+int clickhouse_store_has(struct store *base, const struct store_recording *recording, struct error *error);
 int clickhouse_store_add(struct store *base, const struct store_recording *recording, struct error *error);
 struct profile *clickhouse_store_select(struct store *base, const struct store_selection *selection,
 					struct error *error);

@@ -340,23 +340,6 @@ static int add_profile(const struct adder *adder, uint64_t id)
 
 /* --- all --- */
 
-/* Returns 1 if the store has the recording, 0 if not, or a negative error. */
-static int is_there(const struct adder *adder)
-{
-	struct buffer sql;
-	uint64_t count;
-	buffer_init(&sql);
-	buffer_append_string(&sql, "SELECT count() FROM profiles WHERE " CLICKHOUSE_LIVE " AND hex(identity) = '");
-	for (size_t i = 0; i < sizeof(adder->recording->identity); i++)
-		buffer_printf(&sql, "%02X", adder->recording->identity[i]);
-	buffer_append(&sql, "'", 2);
-	int status = buffer_error(&sql) < 0
-			     ? out_of_memory(adder)
-			     : clickhouse_numbers(adder->store, (const char *)sql.bytes, &count, 1, adder->error);
-	buffer_release(&sql);
-	return status < 0 ? status : count > 0;
-}
-
 static int64_t seconds_now(void)
 {
 	struct timespec now;
@@ -412,13 +395,26 @@ int clickhouse_store_add(struct store *base, const struct store_recording *recor
 	struct adder adder = {
 		.store = (struct clickhouse_store *)base, .recording = recording, .batch = &batch, .error = error
 	};
-	int there = is_there(&adder);
-	if (there != 0)
-		return there < 0 ? there : 0;
 	int status = batch_init(&batch, recording, adder.store->settings.bucket_ns, error);
 	if (status == 0)
 		status = add_all(&adder);
 	batch_release(&batch);
 	free(adder.depths);
 	return status < 0 ? status : 1;
+}
+
+int clickhouse_store_has(struct store *base, const struct store_recording *recording, struct error *error)
+{
+	const struct clickhouse_store *store = (struct clickhouse_store *)base;
+	struct buffer sql;
+	uint64_t count;
+	buffer_init(&sql);
+	buffer_append_string(&sql, "SELECT count() FROM profiles WHERE " CLICKHOUSE_LIVE " AND hex(identity) = '");
+	for (size_t i = 0; i < sizeof(recording->identity); i++)
+		buffer_printf(&sql, "%02X", recording->identity[i]);
+	buffer_append(&sql, "'", 2);
+	int status = buffer_error(&sql) < 0 ? clickhouse_fail(store, "read", ERROR_MEMORY, "out of memory", error)
+					    : clickhouse_numbers(store, (const char *)sql.bytes, &count, 1, error);
+	buffer_release(&sql);
+	return status < 0 ? status : count > 0;
 }

@@ -3,28 +3,36 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/compare.h"
 #include "base/cursor.h"
 #include "base/memory_limit.h"
+#include "base/memory_size.h"
 #include "profile_file/reader.h"
 #include "profile_file/writer.h"
 
 /*
- * The file: MAGIC; the identity; the start (u64); then texts, each with its bytes before it
- * (LEB128): name, service, host; the number of labels, with key and value of each; the rest is the
- * profile's file.
+ * The file: a magic; the identity; the start (u64); then texts, each with its bytes before it
+ * (LEB128): name, service, host; the number of labels, with key and value of each; with the second magic, the number of processes,
+ * with the service of each; the rest is the profile's file.
  */
-static const char MAGIC[] = "cpprof spool 1\n";
+static const char MAGICS[][16] = { "cpprof spool 1\n", "cpprof spool 2\n" };
 static const char ENDING[] = ".spool", NEW[] = ".new-";
 
-enum { NAME_BYTES = 2 * STORE_IDENTITY_BYTES + sizeof(ENDING), LABELS_MOST = 1024, OLD_S = 86400 };
+enum {
+	MAGIC_BYTES = sizeof(MAGICS[0]) - 1,
+	NAME_BYTES = 2 * STORE_IDENTITY_BYTES + sizeof(ENDING),
+	LABELS_MOST = 1024,
+	OLD_S = 86400
+};
 
 /* --- writing --- */
 
@@ -38,7 +46,8 @@ static void put_text(struct buffer *file, const char *text)
 static int make_file(struct buffer *file, const struct store_recording *recording, struct error *error)
 {
 	uint64_t start = (uint64_t)recording->start_unix_ns;
-	buffer_append(file, MAGIC, sizeof(MAGIC) - 1);
+	size_t process_count = recording->profile->process_count;
+	buffer_append(file, MAGICS[recording->services != NULL], MAGIC_BYTES);
 	buffer_append(file, recording->identity, sizeof(recording->identity));
 	buffer_append(file, &start, sizeof(start));
 	put_text(file, recording->name);
@@ -49,6 +58,10 @@ static int make_file(struct buffer *file, const struct store_recording *recordin
 		put_text(file, recording->labels.items[i].key);
 		put_text(file, recording->labels.items[i].value);
 	}
+	if (recording->services)
+		buffer_append_varint(file, process_count);
+	for (size_t i = 0; recording->services && i < process_count; i++)
+		put_text(file, recording->services[i]);
 	struct buffer profile;
 	buffer_init(&profile);
 	struct writer *writer = writer_to_memory(&profile, error);
@@ -91,24 +104,105 @@ static int publish(int folder, const struct buffer *file, const char *name)
 	return -1;
 }
 
-int spool_put(const char *folder, const struct store_recording *recording, struct error *error)
+/* --- the limit --- */
+
+static bool is_entry(const char *name)
+{
+	size_t bytes = strlen(name), ending = sizeof(ENDING) - 1;
+	return name[0] != '.' && bytes > ending && strcmp(name + bytes - ending, ENDING) == 0;
+}
+
+static bool is_new(const char *name)
+{
+	return strncmp(name, NEW, sizeof(NEW) - 1) == 0;
+}
+
+struct oldest {
+	char name[NAME_MAX + 1]; /* "": none */
+	struct timespec time;
+};
+
+static bool is_older(const char *name, const struct stat *status, const struct oldest *oldest)
+{
+	int order = COMPARE(status->st_mtim.tv_sec, oldest->time.tv_sec)
+			    ?: COMPARE(status->st_mtim.tv_nsec, oldest->time.tv_nsec);
+	return !oldest->name[0] || order < 0 || (order == 0 && strcmp(name, oldest->name) < 0);
+}
+
+/* Returns the bytes of all files of the spool, and finds the oldest recording. */
+static uint64_t measure(DIR *stream, struct oldest *oldest)
+{
+	uint64_t bytes = 0;
+	oldest->name[0] = '\0';
+	rewinddir(stream);
+	for (struct dirent *at = readdir(stream); at; at = readdir(stream)) {
+		struct stat status;
+		if ((!is_entry(at->d_name) && !is_new(at->d_name)) ||
+		    fstatat(dirfd(stream), at->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		bytes += (uint64_t)status.st_size;
+		if (is_entry(at->d_name) && is_older(at->d_name, &status, oldest)) {
+			snprintf(oldest->name, sizeof(oldest->name), "%s", at->d_name);
+			oldest->time = status.st_mtim;
+		}
+	}
+	return bytes;
+}
+
+/* Removes the oldest recordings until so many bytes more keep the limit. */
+static int make_room(DIR *stream, const char *folder, uint64_t bytes, struct spool_limit *limit, struct error *error)
+{
+	char text[MEMORY_SIZE_TEXT_BYTES];
+	struct oldest oldest;
+	if (limit->bytes == 0)
+		return 0;
+	/* Another program must not fill the room meanwhile; to close the folder unlocks it. */
+	if (flock(dirfd(stream), LOCK_EX) < 0)
+		return error_set_errno(error, "cannot lock folder '%s'", folder);
+	bool fits = bytes <= limit->bytes;
+	while (fits && measure(stream, &oldest) > limit->bytes - bytes) {
+		fits = oldest.name[0] != '\0';
+		if (!fits)
+			break;
+		if (unlinkat(dirfd(stream), oldest.name, 0) == 0)
+			limit->dropped++;
+		else if (errno != ENOENT) /* sent meanwhile */
+			return error_set_errno(error, "cannot remove '%s' from '%s'", oldest.name, folder);
+	}
+	return fits ? 0
+		    : error_set(error, ERROR_LIMIT,
+				"cannot keep a recording of %s in '%s': there is no room (--spool-limit)",
+				memory_size_text(bytes, text), folder);
+}
+
+/* --- a recording --- */
+
+static void write_file_name(char name[NAME_BYTES], const struct store_recording *recording)
+{
+	for (size_t i = 0; i < sizeof(recording->identity); i++)
+		snprintf(name + 2 * i, NAME_BYTES - 2 * i, "%02x", recording->identity[i]);
+	snprintf(name + 2 * sizeof(recording->identity), sizeof(ENDING), "%s", ENDING);
+}
+
+int spool_put(const char *folder, const struct store_recording *recording, struct spool_limit *limit,
+	      struct error *error)
 {
 	char name[NAME_BYTES];
 	struct buffer file;
-	for (size_t i = 0; i < sizeof(recording->identity); i++)
-		snprintf(name + 2 * i, sizeof(name) - 2 * i, "%02x", recording->identity[i]);
-	snprintf(name + 2 * sizeof(recording->identity), sizeof(ENDING), "%s", ENDING);
+	write_file_name(name, recording);
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return error_set_errno(error, "cannot make folder '%s'", folder);
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	DIR *stream = opendir(folder);
+	if (!stream)
 		return error_set_errno(error, "cannot open folder '%s'", folder);
 	buffer_init(&file);
 	int status = make_file(&file, recording, error);
-	if (status == 0 && publish(fd, &file, name) < 0)
+	if (status == 0)
+		status = make_room(stream, folder, file.size, limit, error);
+	if (status == 0 && publish(dirfd(stream), &file, name) < 0)
 		status = error_set_errno(error, "cannot keep '%s' in '%s'", recording->name, folder);
 	buffer_release(&file);
-	close(fd);
+	closedir(stream);
 	return status;
 }
 
@@ -119,6 +213,7 @@ struct entry {
 	struct store_recording recording;
 	struct buffer texts; /* each with its NUL */
 	struct store_label *labels;
+	const char **services;
 	struct profile *profile;
 };
 
@@ -127,54 +222,82 @@ static void release_entry(struct entry *entry)
 	buffer_release(&entry->file);
 	buffer_release(&entry->texts);
 	free(entry->labels);
+	free((void *)entry->services);
 	profile_free(entry->profile);
 }
 
-/* Appends the next text to entry->texts. Returns its offset there. */
-static size_t take_text(struct cursor *cursor, struct entry *entry)
+/* Appends the next texts to entry->texts. */
+static void take_texts(struct cursor *cursor, struct entry *entry, uint64_t count)
 {
-	size_t offset = entry->texts.size, bytes = cursor_varint(cursor);
-	const uint8_t *text = cursor_bytes(cursor, bytes);
-	if (text && bytes > 0 && memchr(text, 0, bytes))
-		cursor->failed = true;
-	if (text)
-		buffer_append(&entry->texts, text, bytes);
-	buffer_append_byte(&entry->texts, 0);
-	return offset;
+	for (uint64_t i = 0; i < count && !cursor->failed; i++) {
+		size_t bytes = cursor_varint(cursor);
+		const uint8_t *text = cursor_bytes(cursor, bytes);
+		if (text && bytes > 0 && memchr(text, 0, bytes))
+			cursor->failed = true;
+		if (text)
+			buffer_append(&entry->texts, text, bytes);
+		buffer_append_byte(&entry->texts, 0);
+	}
 }
 
-/* Reads everything before the profile. Returns 0 or a negative error. */
-static int read_header(struct cursor *cursor, struct entry *entry)
+/* Appends a number of texts, and the texts, each in `pieces`. Returns the number. */
+static uint64_t take_list(struct cursor *cursor, struct entry *entry, unsigned pieces)
+{
+	uint64_t count = cursor_varint(cursor);
+	if (count > cursor_left(cursor))
+		cursor->failed = true;
+	take_texts(cursor, entry, cursor->failed ? 0 : count * pieces);
+	return count;
+}
+
+static const char *next_text(const char **at)
+{
+	const char *text = *at;
+	*at += strlen(text) + 1;
+	return text;
+}
+
+/* Sets the texts of the recording, in the order in which they were appended. */
+static int place_texts(struct entry *entry, uint64_t label_count, uint64_t service_count)
 {
 	struct store_recording *recording = &entry->recording;
-	const uint8_t *magic = cursor_bytes(cursor, sizeof(MAGIC) - 1);
+	const char *at = (const char *)entry->texts.bytes;
+	entry->labels = calloc(label_count + 1, sizeof(*entry->labels));
+	entry->services = calloc(service_count + 1, sizeof(*entry->services));
+	if (!entry->labels || !entry->services || buffer_error(&entry->texts) < 0)
+		return ERROR_MEMORY;
+	recording->name = next_text(&at);
+	recording->service = next_text(&at);
+	recording->host = next_text(&at);
+	for (size_t i = 0; i < label_count; i++) {
+		const char *key = next_text(&at);
+		entry->labels[i] = (struct store_label){ key, next_text(&at) };
+	}
+	for (size_t i = 0; i < service_count; i++)
+		entry->services[i] = next_text(&at);
+	recording->labels = (struct store_labels){ .items = entry->labels, .count = label_count };
+	return 0;
+}
+
+/* Reads everything before the profile. Sets *service_count if its processes have services. Returns 0 or a negative error. */
+static int read_header(struct cursor *cursor, struct entry *entry, uint64_t *service_count)
+{
+	struct store_recording *recording = &entry->recording;
+	const uint8_t *magic = cursor_bytes(cursor, MAGIC_BYTES);
 	const uint8_t *identity = cursor_bytes(cursor, sizeof(recording->identity));
-	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0 || !identity)
+	bool has_services = magic && memcmp(magic, MAGICS[1], MAGIC_BYTES) == 0;
+	if (!identity || (!has_services && memcmp(magic, MAGICS[0], MAGIC_BYTES) != 0))
 		return ERROR_CORRUPT;
 	memcpy(recording->identity, identity, sizeof(recording->identity));
 	recording->start_unix_ns = (int64_t)cursor_u64(cursor);
-	size_t name = take_text(cursor, entry), service = take_text(cursor, entry), host = take_text(cursor, entry);
-	uint64_t count = cursor_varint(cursor);
-	if (cursor->failed || count > LABELS_MOST)
+	take_texts(cursor, entry, 3);
+	uint64_t label_count = take_list(cursor, entry, 2);
+	*service_count = has_services ? take_list(cursor, entry, 1) : 0;
+	if (cursor->failed || label_count > LABELS_MOST)
 		return ERROR_CORRUPT;
-	size_t *offsets = calloc(2 * count + 1, sizeof(*offsets));
-	entry->labels = calloc(count + 1, sizeof(*entry->labels));
-	int status = offsets && entry->labels ? 0 : ERROR_MEMORY;
-	for (size_t i = 0; i < 2 * count && status == 0; i++)
-		offsets[i] = take_text(cursor, entry);
-	if (status == 0)
-		status = cursor->failed ? ERROR_CORRUPT : buffer_error(&entry->texts);
-	const char *texts = (const char *)entry->texts.bytes;
-	for (size_t i = 0; i < count && status == 0; i++)
-		entry->labels[i] = (struct store_label){ texts + offsets[2 * i], texts + offsets[2 * i + 1] };
-	free(offsets);
-	if (status < 0)
-		return status;
-	recording->name = texts + name;
-	recording->service = texts + service;
-	recording->host = texts + host;
-	recording->labels = (struct store_labels){ .items = entry->labels, .count = count };
-	return 0;
+	int status = place_texts(entry, label_count, *service_count);
+	recording->services = has_services ? entry->services : NULL;
+	return status;
 }
 
 static int read_file(int folder, const char *name, struct buffer *file)
@@ -195,19 +318,27 @@ static int read_file(int folder, const char *name, struct buffer *file)
 	return got < 0 ? -1 : 0;
 }
 
+static int refuse_entry(const char *name, int status, struct error *error)
+{
+	return error_set(error, status, "cannot read '%s': %s", name,
+			 status == ERROR_CORRUPT ? "it is no recording of a spool (remove it)" : error_text(status));
+}
+
 static int read_entry(int folder, const char *name, struct entry *entry, struct error *error)
 {
+	uint64_t service_count;
 	if (read_file(folder, name, &entry->file) < 0)
 		return error_set_errno(error, "cannot read '%s'", name);
 	struct cursor cursor = cursor_over(entry->file.bytes, entry->file.size);
-	int status = read_header(&cursor, entry);
+	int status = read_header(&cursor, entry, &service_count);
 	if (status < 0)
-		return error_set(error, status, "cannot read '%s': %s", name,
-				 status == ERROR_CORRUPT ? "it is no recording of a spool (remove it)"
-							 : error_text(status));
+		return refuse_entry(name, status, error);
 	entry->profile = reader_load_bytes(cursor.next, cursor_left(&cursor), name, memory_limit(), error);
 	entry->recording.profile = entry->profile;
-	return entry->profile ? 0 : error->code;
+	if (!entry->profile)
+		return error->code;
+	bool has_all = !entry->recording.services || service_count == entry->profile->process_count;
+	return has_all ? 0 : refuse_entry(name, ERROR_CORRUPT, error);
 }
 
 /* --- sending --- */
@@ -232,17 +363,11 @@ static int send_entry(int folder, const char *name, struct store *store, struct 
 	return status < 0 ? status : 0;
 }
 
-static bool is_entry(const char *name)
-{
-	size_t bytes = strlen(name), ending = sizeof(ENDING) - 1;
-	return name[0] != '.' && bytes > ending && strcmp(name + bytes - ending, ENDING) == 0;
-}
-
 /* Removes files that a killed program has left. */
 static void remove_old(int folder, const char *name)
 {
 	struct stat status;
-	if (strncmp(name, NEW, sizeof(NEW) - 1) == 0 && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (is_new(name) && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    status.st_mtime < time(NULL) - OLD_S)
 		unlinkat(folder, name, 0);
 }

@@ -13,8 +13,16 @@ struct spool_counts {
 	uint64_t sent, failed; /* failed: files that are kept, because they cannot be read */
 };
 
-/* Writes a recording to the folder, which is made if it does not exist. Returns 0 or a negative error. */
-int spool_put(const char *folder, const struct store_recording *recording, struct error *error);
+struct spool_limit {
+	uint64_t bytes;   /* of all files of the folder; 0: none */
+	uint64_t dropped; /* counts the recordings that were removed to keep it */
+};
+
+/* Writes a recording to the folder, which is made if it does not exist. With a limit, first removes the recordings that wait longest, until
+ * the new one fits. Returns 0 or a negative error: ERROR_LIMIT for a recording that is larger than the limit alone; then nothing is
+ * removed. */
+int spool_put(const char *folder, const struct store_recording *recording, struct spool_limit *limit,
+	      struct error *error);
 
 /* Returns whether recordings wait in the folder. */
 bool spool_has(const char *folder);

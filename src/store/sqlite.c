@@ -207,6 +207,7 @@ const struct store_kind store_sqlite = {
 	.create = create_store,
 	.open = open_store,
 	.close = close_store,
+	.has = sqlite_store_has,
 	.add = sqlite_store_add,
 	.select = sqlite_store_select,
 	.stats = sqlite_store_stats,

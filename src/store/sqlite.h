@@ -32,6 +32,7 @@ int sqlite_run(const struct sqlite_store *store, sqlite3_stmt *statement, const 
 int sqlite_end(const struct sqlite_store *store, int status, const char *verb, struct error *error);
 
 /* The functions of store_sqlite that other files have. */
+int sqlite_store_has(struct store *base, const struct store_recording *recording, struct error *error);
 int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error);
 struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error);
 int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);

@@ -361,9 +361,9 @@ static int add_all(struct adder *adder)
 	return status;
 }
 
-/* Returns 1 if the store has the recording, 0 if not, or a negative error. */
-static int is_there(const struct sqlite_store *store, const struct store_recording *recording, struct error *error)
+int sqlite_store_has(struct store *base, const struct store_recording *recording, struct error *error)
 {
+	const struct sqlite_store *store = (struct sqlite_store *)base;
 	sqlite3_stmt *statement = sqlite_prepare(store, "SELECT 1 FROM profiles WHERE identity = ?", error);
 	if (!statement)
 		return error->code;
@@ -375,26 +375,20 @@ static int is_there(const struct sqlite_store *store, const struct store_recordi
 }
 
 /* Everything that needs no lock is computed before the transaction begins. */
-static int add_new(struct sqlite_store *store, const struct store_recording *recording, struct error *error)
+int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error)
 {
+	struct sqlite_store *store = (struct sqlite_store *)base;
 	struct batch batch;
 	struct adder adder = { .store = store, .recording = recording, .batch = &batch, .error = error };
 	int status = batch_init(&batch, recording, store->settings.bucket_ns, error);
 	if (status == 0)
 		status = sqlite_execute(store, "BEGIN IMMEDIATE", VERB, error);
 	if (status == 0) {
-		int there = is_there(store, recording, error);
+		int there = sqlite_store_has(base, recording, error);
 		status = sqlite_end(store, there == 0 ? add_all(&adder) : there < 0 ? there : 0, VERB, error);
 		if (status == 0)
 			status = !there;
 	}
 	batch_release(&batch);
 	return status;
-}
-
-int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error)
-{
-	struct sqlite_store *store = (struct sqlite_store *)base;
-	int there = is_there(store, recording, error);
-	return there != 0 ? (there < 0 ? there : 0) : add_new(store, recording, error);
 }

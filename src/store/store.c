@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "store/service_parts.h"
+
 /* The first one is that of a plain path. */
 static const struct store_kind *const kinds[] = { &store_sqlite, &store_clickhouse };
 
@@ -72,9 +74,42 @@ void store_close(struct store *store)
 		store->kind->close(store);
 }
 
+static int add_once(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	int there = store->kind->has(store, recording, error);
+	return there != 0 ? (there < 0 ? there : 0) : store->kind->add(store, recording, error);
+}
+
+static int add_part(struct store *store, const struct service_parts *parts, uint32_t number, struct error *error)
+{
+	struct service_part part;
+	int status = service_part_init(&part, parts, number);
+	status = status < 0 ? error_memory(error) : add_once(store, &part.recording, error);
+	service_part_release(&part);
+	return status;
+}
+
+/* The last part that is added is part 0, which stands for all of them. */
+static int add_parts(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	struct service_parts parts;
+	int added = 0, status = service_parts_init(&parts, recording);
+	if (status < 0)
+		error_memory(error);
+	for (size_t left = status < 0 ? 0 : parts.count; left > 0 && status >= 0; left--) {
+		status = add_part(store, &parts, (uint32_t)left - 1, error);
+		added += status > 0;
+	}
+	service_parts_release(&parts);
+	return status < 0 ? status : added;
+}
+
 int store_add(struct store *store, const struct store_recording *recording, struct error *error)
 {
-	return store->kind->add(store, recording, error);
+	if (!recording->services)
+		return add_once(store, recording, error);
+	int there = store->kind->has(store, recording, error);
+	return there != 0 ? (there < 0 ? there : 0) : add_parts(store, recording, error);
 }
 
 struct profile *store_select(struct store *store, const struct store_selection *selection, struct error *error)

@@ -7,7 +7,7 @@
  *
  * The logical tables are the same in every kind of store:
  *
- *   profiles      a row for each recording: service, host, time, losses, and its description (store/description.h)
+ *   profiles      a row for each recording, or for each service of it: service, host, time, losses, and its description (store/description.h)
  *   labels        of recordings, as their owner gave them
  *   modules, functions, locations, frames, stacks
  *                 each distinct one once, found by a 64-bit hash; a stack is the hash of its caller's stack and a location
@@ -47,6 +47,9 @@ struct store_recording {
 	const struct profile *profile;
 	const char *name; /* for messages */
 	const char *service, *host;
+	/* By process of the profile: its service, if they differ; then `service` is that of what belongs to no process
+	 * (store/service_parts.h). NULL: all is of `service`. */
+	const char *const *services;
 	struct store_labels labels;
 	uint8_t identity[STORE_IDENTITY_BYTES]; /* hash of its file's content: an equal one is not added again */
 	int64_t start_unix_ns;                  /* stands in for the profile's, if that is not known */
@@ -97,9 +100,9 @@ int store_create(const char *url, const struct store_settings *settings, struct 
 struct store *store_open(const char *url, enum store_mode mode, struct error *error);
 void store_close(struct store *store); /* NULL is allowed */
 
-/* Returns 1 if the recording was added, 0 if an equal one was there, or a negative error; then
- * nothing was added. (Only after ERROR_UNREACHABLE, a server may have added it whose
- * confirmation got lost.) */
+/* Returns the number of recordings that were added, 1 or one for each service, 0 if an equal one was there, or a negative
+ * error; then nothing was added, or some of its services, and to add it again adds the others. (After ERROR_UNREACHABLE, a server
+ * may have added more, whose confirmation got lost.) */
 int store_add(struct store *store, const struct store_recording *recording, struct error *error);
 
 /* Returns a profile with all names, which the caller frees. Fails with ERROR_NOT_FOUND if the
@@ -123,6 +126,10 @@ struct store_kind {
 	int (*create)(const char *url, const char *place, const struct store_settings *settings, struct error *error);
 	struct store *(*open)(const char *url, const char *place, enum store_mode mode, struct error *error);
 	void (*close)(struct store *store);
+	/* Returns 1 if the store has the recording's identity, 0 if not, or a negative error. */
+	int (*has)(struct store *store, const struct store_recording *recording, struct error *error);
+	/* Adds a recording that `has` did not find, with all its processes: `services` is NULL. Returns 1, 0 if another
+	 * program has added it meanwhile, or a negative error. */
 	int (*add)(struct store *store, const struct store_recording *recording, struct error *error);
 	struct profile *(*select)(struct store *store, const struct store_selection *selection, struct error *error);
 	int (*stats)(struct store *store, struct store_statistics *statistics, struct error *error);

@@ -3,11 +3,13 @@
  * threads, times, lines, inlined functions, losses.
  *
  *   make_profile KIND FILE      whole | killed | lossy | empty | labels | programs |
- *                               program | server
+ *                               program | server | machine
  *
  * The first five are the same run of a small program with known figures. They differ in the course of the
  * recording, and in the labels. `programs` is a run of three programs that have functions with the same names.
- * `program` is a run of only one of them, with fewer resources. `server`: see server_profile.h.
+ * `program` is a run of only one of them, with fewer resources. `server`: see server_profile.h. `machine` has the same
+ * processes and others, as 'cpprof record -a' finds them: of a container, of a pod, of the kernel, one without hits; and hits
+ * of no process.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,11 +251,11 @@ static void add_programs(struct profile *profile, bool alone)
 	profile->symbolized = true;
 }
 
-static void describe(struct profile *profile)
+static void describe(struct profile *profile, const char *command)
 {
-	static const char *const notes[][2] = {
-		{ "command", "./demo 'two words'" }, { "host", "example" }, { "kernel", "6.1" },
-		{ "directory", "/nowhere" },         { "cpprof", "0.1.0" },
+	const char *const notes[][2] = {
+		{ "command", command },      { "host", "example" }, { "kernel", "6.1" },
+		{ "directory", "/nowhere" }, { "cpprof", "0.1.0" },
 	};
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		checked(profile_add_note(profile, notes[i][0], notes[i][1]));
@@ -286,6 +288,38 @@ static void lose(struct profile *profile)
 	finding_add(profile, FINDING_UNWIND_ROWS, 12, "# unwind rows of 8 bytes and 16 bytes of index in the target");
 	finding_add(profile, FINDING_FILE_UNREADABLE, 3, "'%s' has changed since it was recorded",
 		    "/nowhere/lib\x1b[31m.so");
+}
+
+#define TEN_HEX "0123456789"
+#define ID_HEX TEN_HEX "ab" TEN_HEX TEN_HEX TEN_HEX TEN_HEX TEN_HEX "cd"
+
+/* Each process behind those of the server has the hits of one of the server's rows, and twice as many as the process before it. */
+static void add_machine(struct profile *profile)
+{
+	static const struct {
+		uint32_t pid;
+		const char *name, *cgroup;
+		uint32_t hits;
+	} rows[] = {
+		{ 0, "[kernel threads]", "/", 1 },
+		{ 400, "redis", "/system.slice/docker-" ID_HEX ".scope", 2 },
+		{ 410, "web", "/kubepods/burstable/pod" TEN_HEX "-aaaa/" ID_HEX, 4 },
+		{ 420, "cron", "/system.slice/cron.service", 0 },
+		{ 430, "web", "/kubepods/burstable/pod" TEN_HEX "-aaaa/" ID_HEX "/inner", 8 },
+		{ 440, "bash", "", 16 },
+	};
+	uint32_t first = (uint32_t)profile->process_count, node = profile->hits[0].node;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct profile_process process = { .pid = rows[i].pid,
+						   .name = text(profile, rows[i].name),
+						   .cgroup = text(profile, rows[i].cgroup) };
+		checked(profile_add_process(profile, &process));
+		struct profile_thread thread = { .tid = process.pid, .process = first + i, .name = process.name };
+		uint32_t id = checked(profile_add_thread(profile, &thread));
+		for (uint32_t hit = 0; hit < rows[i].hits; hit++)
+			checked(profile_add_hit(profile, START_NS + hit * MS, id, node, 0, 1));
+	}
+	checked(profile_add_hit(profile, START_NS, PROFILE_NONE, node, 0, 32));
 }
 
 /* Most hits belong to a tenant, and only some have the other keys. */
@@ -331,11 +365,12 @@ int main(int argc, char **argv)
 {
 	struct profile *profile = argc == 3 ? profile_new() : NULL;
 	if (!profile) {
-		fputs("usage: make_profile whole|killed|lossy|empty|programs|program|server|labels FILE\n", stderr);
+		fputs("usage: make_profile whole|killed|lossy|empty|programs|program|server|machine|labels FILE\n",
+		      stderr);
 		return 2;
 	}
-	bool killed = strcmp(argv[1], "killed") == 0;
-	if (strcmp(argv[1], "server") == 0)
+	bool killed = strcmp(argv[1], "killed") == 0, is_machine = strcmp(argv[1], "machine") == 0;
+	if (is_machine || strcmp(argv[1], "server") == 0)
 		server_profile_add(profile);
 	else if (strncmp(argv[1], "program", strlen("program")) == 0)
 		add_programs(profile, strcmp(argv[1], "program") == 0);
@@ -343,8 +378,10 @@ int main(int argc, char **argv)
 		add_demo(profile, killed, strcmp(argv[1], "empty") == 0);
 	if (strcmp(argv[1], "labels") == 0)
 		add_labels(profile);
-	describe(profile);
-	if (strcmp(argv[1], "lossy") == 0)
+	if (is_machine)
+		add_machine(profile);
+	describe(profile, is_machine ? "-a --duration 1" : "./demo 'two words'");
+	if (is_machine || strcmp(argv[1], "lossy") == 0)
 		lose(profile);
 	int status = write_profile(profile, argv[2], killed);
 	profile_free(profile);

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "profile/profile.h"
+#include "store/service_names.h"
+#include "store/service_parts.h"
 #include "store/store.h"
 #include "store/times.h"
 #include "support/alloc_fail.h"
@@ -47,12 +49,14 @@ static int remove_directory(void **state)
 	return rmdir(directory);
 }
 
-static struct profile *random_profile(uint64_t seed, size_t hits)
+/* Each round adds at least one process. */
+static struct profile *random_profile(uint64_t seed, size_t hits, unsigned rounds)
 {
 	struct random random = { .state = seed };
 	struct profile *profile = profile_new();
 	assert_non_null(profile);
-	assert_true(sample_profile_grow(profile, &random, hits));
+	for (unsigned i = 0; i < rounds; i++)
+		assert_true(sample_profile_grow(profile, &random, hits));
 	assert_true(sample_profile_symbolize(profile, &random));
 	/* Random times may be later than any year. */
 	profile->start_unix_ns = 1800000000 * STORE_NS_PER_S;
@@ -163,7 +167,7 @@ static void random_recordings_come_back(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct error error = { 0 };
-		struct profile *profile = random_profile(seed, HITS);
+		struct profile *profile = random_profile(seed, HITS, 1);
 		struct store *store = store_open(path, STORE_WRITE, &error);
 		assert_non_null(store);
 		int added = add(store, profile, 1, &error);
@@ -185,6 +189,93 @@ static void random_recordings_come_back(void **state)
 		profile_free(profile);
 		remove_store();
 	}
+}
+
+/* --- services --- */
+
+enum { SERVICES_MOST = 256 };
+
+/* Gives each process one of four services; "s" and "" are that of the recording. */
+static int add_services(struct store *store, const struct profile *profile, struct error *error)
+{
+	static const char *const services[] = { "s", "", "one", "two" };
+	const char *of_process[SERVICES_MOST];
+	assert_true(profile->process_count <= SERVICES_MOST);
+	for (size_t i = 0; i < profile->process_count; i++)
+		of_process[i] = services[i % 4];
+	const struct store_recording recording = { .profile = profile,
+						   .name = "random",
+						   .service = "s",
+						   .host = "h",
+						   .services = of_process,
+						   .identity = { 1 } };
+	return store_add(store, &recording, error);
+}
+
+static uint64_t hits_of_services(const struct profile *profile, uint32_t remainder)
+{
+	uint64_t hits = 0;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		uint32_t thread = profile->hits[i].thread;
+		uint32_t process = thread == PROFILE_NONE ? 0 : profile->threads[thread].process;
+		bool is_rest = process % 4 < 2;
+		if (remainder == 0 ? is_rest : process % 4 == remainder)
+			hits += profile->hits[i].count;
+	}
+	return hits;
+}
+
+static void assert_service(struct store *store, const char *service, const struct profile *whole, uint32_t remainder)
+{
+	struct error error = { 0 };
+	struct store_selection selection = everything;
+	selection.service = service;
+	struct profile *profile = store_select(store, &selection, &error);
+	uint64_t expected = hits_of_services(whole, remainder), hits = 0;
+	bool is_rest = remainder == 0;
+	assert_true(profile || (!is_rest && expected == 0));
+	for (size_t i = 0; profile && i < profile->hit_count; i++)
+		hits += profile->hits[i].count;
+	assert_int_equal(hits, expected);
+	if (profile) {
+		assert_int_equal(profile->lost, is_rest ? whole->lost : 0);
+		assert_int_equal(profile->finding_count, is_rest ? whole->finding_count : 0);
+		assert_int_equal(profile->cause_count, is_rest ? whole->cause_count : 0);
+	}
+	profile_free(profile);
+}
+
+static void random_services_add_up(void **state)
+{
+	enum { SEEDS = 6, HITS = 100, ROUNDS = 4 };
+	int divided = 0;
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct error error = { 0 };
+		struct profile *profile = random_profile(seed, HITS, ROUNDS);
+		struct store *store = store_open(path, STORE_WRITE, &error);
+		assert_non_null(store);
+		int added = add_services(store, profile, &error);
+		assert_true(added > 0);
+		divided += added > 1;
+		assert_int_equal(add_services(store, profile, &error), 0);
+		assert_int_equal(add(store, profile, 1, &error), 0); /* with one service */
+		assert_service(store, "s", profile, 0);
+		assert_service(store, "one", profile, 2);
+		assert_service(store, "two", profile, 3);
+		struct profile *back = store_select(store, &everything, &error);
+		assert_non_null(back);
+		assert_equal_hits(profile, back);
+		assert_int_equal(profile->lost, back->lost);
+		assert_int_equal(profile->touch_count, back->touch_count);
+		assert_int_equal(profile->process_count, back->process_count);
+		assert_int_equal(profile->thread_count, back->thread_count);
+		profile_free(back);
+		store_close(store);
+		profile_free(profile);
+		remove_store();
+	}
+	assert_true(divided > SEEDS / 2);
 }
 
 static void add_once(const struct profile *profile)
@@ -213,7 +304,7 @@ static void memory_may_be_short(void **state)
 {
 	(void)state;
 	struct error error = { 0 };
-	struct profile *profile = random_profile(3, 40);
+	struct profile *profile = random_profile(3, 40, 1);
 	ALLOC_FAIL_EACH(add_once(profile));
 	struct store *store = store_open(path, STORE_WRITE, &error);
 	assert_non_null(store);
@@ -221,6 +312,84 @@ static void memory_may_be_short(void **state)
 	store_close(store);
 	ALLOC_FAIL_EACH(select_once());
 	remove_store();
+	profile_free(profile);
+}
+
+/* A store that keeps identities only, and whose server leaves after some calls. */
+struct shelf {
+	struct store store; /* first */
+	uint8_t identities[8][STORE_IDENTITY_BYTES];
+	size_t count, room;
+};
+
+static int shelf_has(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	const struct shelf *shelf = (const struct shelf *)store;
+	(void)error;
+	for (size_t i = 0; i < shelf->count; i++)
+		if (memcmp(shelf->identities[i], recording->identity, STORE_IDENTITY_BYTES) == 0)
+			return 1;
+	return 0;
+}
+
+static int shelf_add(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	struct shelf *shelf = (struct shelf *)store;
+	if (shelf->count == shelf->room)
+		return error_set(error, ERROR_UNREACHABLE, "the shelf is full");
+	memcpy(shelf->identities[shelf->count++], recording->identity, STORE_IDENTITY_BYTES);
+	return 1;
+}
+
+/* The part with the recording's identity comes last, so an interrupted recording does not count as added. */
+static void interrupted_recordings_go_on(void **state)
+{
+	static const struct store_kind kind = { .has = shelf_has, .add = shelf_add };
+	static const uint8_t identity[STORE_IDENTITY_BYTES] = { 1 };
+	struct error error = { 0 };
+	(void)state;
+	struct profile *profile = random_profile(3, 100, 4);
+	struct shelf whole = { .store = { .kind = &kind }, .room = 8 };
+	assert_int_equal(add_services(&whole.store, profile, &error), 3);
+	assert_memory_equal(whole.identities[2], identity, sizeof(identity));
+	for (size_t room = 0; room < 3; room++) {
+		struct shelf shelf = { .store = { .kind = &kind }, .room = room };
+		assert_int_equal(add_services(&shelf.store, profile, &error), ERROR_UNREACHABLE);
+		shelf.room = 8;
+		assert_int_equal(add_services(&shelf.store, profile, &error), 3 - room);
+		assert_memory_equal(shelf.identities, whole.identities, sizeof(shelf.identities));
+		assert_int_equal(add_services(&shelf.store, profile, &error), 0);
+	}
+	profile_free(profile);
+}
+
+/* Divides a recording without a store. */
+static void divide_once(const struct profile *profile)
+{
+	struct service_parts parts;
+	struct service_names names;
+	int status = service_names_init(&names, profile, NULL);
+	if (status == 0) {
+		const struct store_recording recording = { .profile = profile,
+							   .service = "s",
+							   .services = names.items };
+		status = service_parts_init(&parts, &recording);
+		for (uint32_t i = 0; status == 0 && i < parts.count; i++) {
+			struct service_part part;
+			status = service_part_init(&part, &parts, i);
+			service_part_release(&part);
+		}
+		service_parts_release(&parts);
+	}
+	assert_true(status == 0 || status == ERROR_MEMORY);
+	service_names_release(&names);
+}
+
+static void memory_may_be_short_for_services(void **state)
+{
+	(void)state;
+	struct profile *profile = random_profile(5, 10, 3);
+	ALLOC_FAIL_EACH(divide_once(profile));
 	profile_free(profile);
 }
 
@@ -281,7 +450,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_recordings_come_back),
+		cmocka_unit_test(random_services_add_up),
+		cmocka_unit_test(interrupted_recordings_go_on),
 		cmocka_unit_test(memory_may_be_short),
+		cmocka_unit_test(memory_may_be_short_for_services),
 		cmocka_unit_test(ages_are_read),
 		cmocka_unit_test(times_are_read),
 	};
