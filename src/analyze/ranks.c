@@ -254,8 +254,9 @@ static int add_rank(struct ranking *ranking, rank_lister *lister, void *context,
 
 /* --- figures --- */
 
-/* Returns how far the largest of n equal ranks is above their mean in one of 20 recordings at most: for Poisson numbers of samples, by the approximation of
- * E. B. Wilson and M. M. Hilferty, Proceedings of the National Academy of Sciences 17 (1931), 684-688. */
+/* Returns how far the largest of n equal ranks is above their mean in one of 20 recordings at most. Numbers of samples are Poisson, by the
+ * approximation of E. B. Wilson and M. M. Hilferty, Proceedings of the National Academy of Sciences 17 (1931), 684-688; their deviations from
+ * their own mean have (n - 1) / n of the variance. */
 static double chance_of(const struct view *view, double mean, size_t ranks)
 {
 	if (view->independent <= 0 || mean <= 0 || ranks < 2)
@@ -263,7 +264,7 @@ static double chance_of(const struct view *view, double mean, size_t ranks)
 	double hits_of_sample = (double)view->total / view->independent;
 	double samples = mean / hits_of_sample;
 	double tail = -expm1(log1p(-CHANCE_EXCEEDED) / (double)ranks); /* of each rank */
-	double deviations = statistics_student_quantile(2 * tail, INFINITY);
+	double deviations = statistics_student_quantile(2 * tail, INFINITY) * sqrt(1 - 1 / (double)ranks);
 	double root = 1 - 1 / (9 * samples) + deviations / (3 * sqrt(samples));
 	return samples * (root * root * root - 1) * hits_of_sample;
 }
