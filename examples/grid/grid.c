@@ -63,10 +63,10 @@ NOT_INLINED static void exchange_rows(struct part *part)
 #ifdef WITH_MPI
 	int above = part->rank > 0 ? part->rank - 1 : MPI_PROC_NULL;
 	int below = part->rank + 1 < part->ranks ? part->rank + 1 : MPI_PROC_NULL;
-	MPI_Sendrecv(part->cells[1], COLUMNS + 2, MPI_DOUBLE, above, 0, part->cells[ROWS + 1], COLUMNS + 2, MPI_DOUBLE, below,
-		     0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Sendrecv(part->cells[ROWS], COLUMNS + 2, MPI_DOUBLE, below, 0, part->cells[0], COLUMNS + 2, MPI_DOUBLE, above, 0,
-		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(part->cells[1], COLUMNS + 2, MPI_DOUBLE, above, 0, part->cells[ROWS + 1], COLUMNS + 2, MPI_DOUBLE,
+		     below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(part->cells[ROWS], COLUMNS + 2, MPI_DOUBLE, below, 0, part->cells[0], COLUMNS + 2, MPI_DOUBLE,
+		     above, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #else
 	(void)part;
 #endif

@@ -59,7 +59,8 @@ bool *rank_label_sets(const struct profile *profile, const bool *chosen, struct 
 		return sets;
 	free(sets);
 	error_set(error, ERROR_NOT_FOUND,
-		  "the profile has no ranks (record a job by 'mpirun -n 4 cpprof record -o job.%%r.data ./app', and name all of "
+		  "the profile has no ranks (record a job by 'mpirun -n 4 cpprof record -o job.%%r.data ./app', and "
+		  "name all of "
 		  "its files)");
 	return NULL;
 }
@@ -121,7 +122,8 @@ static uint32_t rank_of_hit(const struct ranking *ranking, const struct selectio
 static void place_hits(struct ranking *ranking, const struct selection *selection)
 {
 	size_t count = ranking->view->profile->hit_count, ranks = ranking->list->rank_count;
-	size_t *next = ranking->first; /* first[rank + 1] is where the rank's next row belongs, and in the end where they end */
+	size_t *next =
+		ranking->first; /* first[rank + 1] is where the rank's next row belongs, and in the end where they end */
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rank = rank_of_hit(ranking, selection, i);
 		if (rank != PROFILE_NONE && rank + (size_t)1 < ranks)
@@ -325,8 +327,8 @@ static int make_view(struct ranking *ranking)
 	return ranking->of_rank.hits && ranking->of_rank.weight ? 0 : ERROR_MEMORY;
 }
 
-struct rank_list *analyze_ranks(const struct view *view, const struct path_list *all, rank_lister *lister, void *context,
-				struct error *error)
+struct rank_list *analyze_ranks(const struct view *view, const struct path_list *all, rank_lister *lister,
+				void *context, struct error *error)
 {
 	struct ranking ranking = { .view = view,
 				   .list = calloc(1, sizeof(*ranking.list)),

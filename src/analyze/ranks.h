@@ -38,8 +38,8 @@ bool *rank_label_sets(const struct profile *profile, const bool *chosen, struct 
 /* The view selects label sets that have a rank, and has view_node. `all` is the list that `lister` makes of it, perhaps without some
  * entries. The ranks are those of all selected label sets, also of sets without hits. Returns NULL: ERROR_MEMORY, ERROR_LIMIT or the errors
  * of `lister`. */
-struct rank_list *analyze_ranks(const struct view *view, const struct path_list *all, rank_lister *lister, void *context,
-				struct error *error);
+struct rank_list *analyze_ranks(const struct view *view, const struct path_list *all, rank_lister *lister,
+				void *context, struct error *error);
 void rank_list_free(struct rank_list *list); /* accepts NULL */
 
 /* Return max / mean - 1, and (max - mean) / max * n / (n - 1) of n ranks: 1 if one rank has all hits. `mean` is positive. */

@@ -96,7 +96,8 @@ static int add_rank(const struct invocation *invocation, struct merge *merge, st
 	int status = profile_labels_all(profile, PROFILE_LABEL_RANK) == has_rank
 			     ? add_profile(invocation, merge, profile, path, PROFILE_LABEL_RANK, value)
 			     : failure(invocation,
-				       "cannot compare the ranks: of '%s' and '%s', only one states its rank (record all by mpirun "
+				       "cannot compare the ranks: of '%s' and '%s', only one states its rank (record "
+				       "all by mpirun "
 				       "or srun, with -o NAME.%%r.data)",
 				       invocation->profile_path, path);
 	profile_free(profile);
@@ -168,7 +169,8 @@ static const char *const usage[] = { "-o FILE [--label KEY] PROFILE...", NULL };
 
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the sum to FILE; an older one is kept as FILE.old", NULL },
-	{ OPTION_KEY, 0, "label", "KEY", "Give the hits of each profile the label KEY=NAME, with the name of its file, unless they have a label KEY",
+	{ OPTION_KEY, 0, "label", "KEY",
+	  "Give the hits of each profile the label KEY=NAME, with the name of its file, unless they have a label KEY",
 	  NULL },
 	ROWS_LIMITS,
 	{ 0 },

@@ -16,7 +16,7 @@ static const struct rank_variable {
 } rank_variables[] = {
 	{ "OMPI_COMM_WORLD_RANK", false }, /* Open MPI's mpirun */
 	{ "PMIX_RANK", false },            /* launchers with PMIx */
-	{ "PMI_RANK", false },             /* MPICH, Intel MPI */
+	{ "PMI_RANK", false },             /* MPICH and those like it */
 	{ "MV2_COMM_WORLD_RANK", false },  /* MVAPICH2 */
 	{ "SLURM_PROCID", true },          /* srun */
 };

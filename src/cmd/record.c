@@ -438,9 +438,8 @@ static int run_named(struct invocation *invocation, struct record_options *optio
 	buffer_init(&output);
 	options->rank = output_name_rank(name);
 	int status = output_name_append(&output, name, &error) < 0 ? failure_of(invocation, &error)
-		     : buffer_error(&output)
-			     ? failure(invocation, "cannot name the profile '%s': out of memory", name)
-			     : run_into(invocation, options, (const char *)output.bytes);
+		     : buffer_error(&output) ? failure(invocation, "cannot name the profile '%s': out of memory", name)
+					     : run_into(invocation, options, (const char *)output.bytes);
 	buffer_release(&output);
 	return status;
 }
@@ -501,7 +500,8 @@ static const struct command_option options[] = {
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE",
-	  "Write the profile to FILE; an older one is kept as FILE.old; %r in the name is the rank in a parallel job, %h "
+	  "Write the profile to FILE; an older one is kept as FILE.old; %r in the name is the rank in a parallel job, "
+	  "%h "
 	  "the host, %p the process ID of cpprof, %% is %",
 	  PROFILE_FILE_DEFAULT },
 	{ OPTION_REPEAT, 0, "repeat", "N",

@@ -120,11 +120,11 @@ static int check_files(const struct invocation *invocation, const struct report_
 		const struct command_option *option = invocation->uses[i].option;
 		const struct setting *setting = view_setting(option);
 		if (setting && (setting->bit & SETTING_HITS & ~SETTING_LABEL))
-			return usage_error(
-				invocation,
-				"--%s cannot be combined with several files: their sum has no times, threads and processes "
-				"(leave out --%s)",
-				option->name, option->name);
+			return usage_error(invocation,
+					   "--%s cannot be combined with several files: their sum has no times, "
+					   "threads and processes "
+					   "(leave out --%s)",
+					   option->name, option->name);
 	}
 	return EXIT_DONE;
 }
@@ -271,7 +271,8 @@ static const struct command_example examples[] = {
 	{ "cpprof report --groups", "what each group of functions uses, by the groups of the source" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
-	{ "cpprof report --ranks job.*.data", "which call paths the ranks of a parallel job share unequally, the dearest first" },
+	{ "cpprof report --ranks job.*.data",
+	  "which call paths the ranks of a parallel job share unequally, the dearest first" },
 	{ "cpprof report --ranks --body job.*.data", "the same for each function without what it calls" },
 	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },
 	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },

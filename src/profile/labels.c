@@ -159,7 +159,8 @@ static int extend_sets(struct profile *profile, const struct profile_label *labe
 
 int profile_label_all(struct profile *profile, const char *key, const char *value)
 {
-	int64_t key_id = profile_add_string(profile, key), value_id = profile_add_string(profile, value);
+	int64_t key_id = strings_add(&profile->strings, key, strlen(key));
+	int64_t value_id = strings_add(&profile->strings, value, strlen(value));
 	if (key_id < 0 || value_id < 0)
 		return (int)(key_id < 0 ? key_id : value_id);
 	const struct profile_label label = { .key = (uint32_t)key_id, .value = (uint32_t)value_id };

@@ -67,8 +67,8 @@ static void print_figures(FILE *out, const struct result *result, const struct r
 	fprintf(out, "%*.4f ", widths->imbalance, rank_imbalance(entry));
 	if (has_errors(result))
 		fprintf(out, "±%.4f ", entry->chance / entry->mean);
-	fprintf(out, "%*" PRIu64 " %*.1f %*" PRIu64 " ", widths->min, entry->min, widths->mean, entry->mean, widths->max,
-		entry->max);
+	fprintf(out, "%*" PRIu64 " %*.1f %*" PRIu64 " ", widths->min, entry->min, widths->mean, entry->mean,
+		widths->max, entry->max);
 	render_safe_text(out, name_of_rank(result, entry->most));
 	fprintf(out, "%*s ", widths->most - (int)strlen(name_of_rank(result, entry->most)), "");
 }
@@ -85,10 +85,11 @@ static void print_entry(struct name_printer *names, const struct result *result,
 	fprintf(names->out, "%.4f ", fraction_of(path->hits, result->view->total));
 	print_figures(names->out, result, entry, widths);
 	fputs(is_bare ? "" : "(", names->out);
-	size_t used = (size_t)(widths->imbalance + widths->min + widths->mean + widths->max + widths->most);
+	size_t used = (size_t)widths->imbalance + (size_t)widths->min + (size_t)widths->mean + (size_t)widths->max +
+		      (size_t)widths->most;
 	path_print(names, path_labels(result->paths, path), path->length, " ",
-		   name_room(names, used + FRACTION_WIDTH + (has_errors(result) ? CHANCE_WIDTH : 0) + BLANKS_AND_BRACKETS +
-					    strlen(hits)));
+		   name_room(names, used + FRACTION_WIDTH + (has_errors(result) ? CHANCE_WIDTH : 0) +
+					    BLANKS_AND_BRACKETS + strlen(hits)));
 	fputs(is_bare ? " " : ") ", names->out);
 	paint_on(names->out, PAINT_DIM, options);
 	fputs(hits, names->out);
@@ -119,7 +120,8 @@ static void print_heading(FILE *out, const struct result *result, const struct r
 {
 	const struct rank_list *list = result->data;
 	char ranks[48];
-	snprintf(ranks, sizeof(ranks), "%zu Rank%s, ", list->rank_count, plural_ending("Rank", (double)list->rank_count));
+	snprintf(ranks, sizeof(ranks), "%zu Rank%s, ", list->rank_count,
+		 plural_ending("Rank", (double)list->rank_count));
 	title_print(out, ranks, result, options);
 	samples_print(out, result->view);
 	fprintf(out, "format: usage_fraction imbalance %smin mean max rank_of_max %s [#%s]\n",
@@ -259,7 +261,8 @@ static int build_paths(const struct report_request *request, const struct label_
 
 const struct report report_ranks = {
 	.name = "ranks",
-	.help = "The call paths over the ranks of a parallel job: the sum, the ranks with most and least, the imbalance; with another "
+	.help = "The call paths over the ranks of a parallel job: the sum, the ranks with most and least, the "
+		"imbalance; with another "
 		"list, its entries; "
 		"of several files, each is a rank",
 	.summary = "the call paths over the ranks of a parallel job, and their imbalance",

@@ -13,7 +13,7 @@
 struct merge_row {
 	uint32_t node, resource, labels;
 	uint64_t size; /* hits of each sample; 0: not told apart */
-	uint64_t hits, samples;
+	uint64_t hits;
 };
 
 struct merge_rows {
@@ -60,7 +60,6 @@ static int add_row(struct merge_rows *rows, const struct merge_row *row)
 	uint32_t found = hash_map_get(&rows->index, hash);
 	if (found != HASH_MAP_NONE && are_one_row(&rows->items[found], row)) {
 		rows->items[found].hits += row->hits;
-		rows->items[found].samples += row->samples;
 		return 0;
 	}
 	if (rows->count >= HASH_MAP_NONE || ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
@@ -87,10 +86,9 @@ static int sum_recording(const struct batch *batch, struct merge_rows *rows)
 		struct merge_row row = { .node = batch->same[hit->node],
 					 .resource = hit->resource,
 					 .labels = profile_hit_labels(profile, i),
-					 .hits = hit->count,
-					 .samples = profile_hit_samples(profile, hit) };
+					 .hits = hit->count };
 		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
-			row.size = row.hits / row.samples;
+			row.size = row.hits / profile_hit_samples(profile, hit);
 		status = add_row(rows, &row);
 	}
 	return status;
@@ -355,7 +353,8 @@ static int put_row(struct merge *merge, const struct merge_row *row)
 {
 	struct profile *profile = merge->assemble.profile;
 	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
-	uint64_t left = row->size ? row->samples : 1;
+	uint64_t left =
+		row->size ? row->hits / row->size : 1; /* samples; a file's reader checks that they have equal sizes */
 	int status = 0;
 	while (left > 0 && status == 0) {
 		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
@@ -385,7 +384,12 @@ struct profile *merge_finish(struct merge *merge, struct error *error)
 {
 	struct assemble *assemble = &merge->assemble;
 	uint64_t memory = merge->selection.memory;
-	int status = 0;
+	size_t rows = merge->sum.count;
+	if (memory > 0 && rows > memory / sizeof(struct profile_hit))
+		rows = memory / sizeof(struct profile_hit);
+	hash_map_release(&merge->sum.index); /* the profile's hits need the memory */
+	hash_map_init(&merge->sum.index);
+	int status = profile_reserve_hits(assemble->profile, rows);
 	for (size_t i = 0; i < merge->sum.count && status == 0; i++) {
 		bool has_room = memory == 0 || i < memory / sizeof(struct profile_hit);
 		status = has_room ? put_row(merge, &merge->sum.items[i]) : ERROR_LIMIT;

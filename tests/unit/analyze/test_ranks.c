@@ -18,8 +18,9 @@ static void add(struct paths *paths, const char *stack, const char *rank, const 
 	size_t first = profile->hit_count, count = 0;
 	struct profile_label labels[2];
 	if (rank)
-		labels[count++] = (struct profile_label){ .key = (uint32_t)profile_add_string(profile, PROFILE_LABEL_RANK),
-							  .value = (uint32_t)profile_add_string(profile, rank) };
+		labels[count++] =
+			(struct profile_label){ .key = (uint32_t)profile_add_string(profile, PROFILE_LABEL_RANK),
+						.value = (uint32_t)profile_add_string(profile, rank) };
 	if (tenant)
 		labels[count++] = (struct profile_label){ .key = (uint32_t)profile_add_string(profile, "tenant"),
 							  .value = (uint32_t)profile_add_string(profile, tenant) };
@@ -64,7 +65,8 @@ static struct rank_list *compare(const struct profile *profile, const bool *chos
 	return list;
 }
 
-static void assert_entry(const struct rank_list *list, size_t number, uint64_t min, double mean, uint64_t max, size_t most)
+static void assert_entry(const struct rank_list *list, size_t number, uint64_t min, double mean, uint64_t max,
+			 size_t most)
 {
 	const struct rank_entry *entry = &list->entries[number];
 	assert_int_equal(entry->min, min);
