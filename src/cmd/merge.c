@@ -112,6 +112,7 @@ int merge_ranks(struct invocation *invocation)
 	struct merge *merge = merge_new(memory_limit(), &error);
 	if (!merge)
 		return failure_of(invocation, &error);
+	merge_keep_apart(merge);
 	invocation->profile = NULL;
 	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
 	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank);

@@ -32,6 +32,7 @@ struct merge {
 	int64_t duration_ns;   /* of all recordings so far, which stand one behind the other */
 	int64_t first_unix_ns; /* the earliest start; 0: none is known */
 	bool lacks_duration;   /* one of them has none, so that of the sum is not known */
+	bool keeps_apart;      /* merge_keep_apart; `sum` then has no items */
 	/* The present recording: its paths, and their ids by hash. */
 	const struct batch *batch;
 	struct hash_map modules, functions, locations, stacks;
@@ -50,12 +51,19 @@ static bool are_one_row(const struct merge_row *a, const struct merge_row *b)
 	return a->node == b->node && a->resource == b->resource && a->labels == b->labels && a->size == b->size;
 }
 
-/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
-static int add_row(struct merge_rows *rows, const struct merge_row *row)
+static int count_hits(struct merge_rows *rows, const struct merge_row *row)
 {
 	if (row->hits > PROFILE_HITS_MOST - rows->hits)
 		return ERROR_LIMIT;
 	rows->hits += row->hits;
+	return 0;
+}
+
+/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
+static int add_row(struct merge_rows *rows, const struct merge_row *row)
+{
+	if (count_hits(rows, row) < 0)
+		return ERROR_LIMIT;
 	uint64_t hash = hash_of(row);
 	uint32_t found = hash_map_get(&rows->index, hash);
 	if (found != HASH_MAP_NONE && are_one_row(&rows->items[found], row)) {
@@ -240,6 +248,11 @@ struct merge *merge_new(uint64_t memory, struct error *error)
 	return merge;
 }
 
+void merge_keep_apart(struct merge *merge)
+{
+	merge->keeps_apart = true;
+}
+
 void merge_free(struct merge *merge)
 {
 	if (!merge)
@@ -252,6 +265,26 @@ void merge_free(struct merge *merge)
 	hash_map_release(&merge->locations);
 	hash_map_release(&merge->stacks);
 	free(merge);
+}
+
+/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
+static int put_row(struct merge *merge, const struct merge_row *row)
+{
+	struct profile *profile = merge->assemble.profile;
+	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
+	uint64_t left = row->size ? row->hits / row->size : 1; /* samples; readers check that they have equal sizes */
+	int status = 0;
+	while (left > 0 && status == 0) {
+		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
+		hit.count = row->size ? samples * row->size : row->hits;
+		hit.more_samples = (uint32_t)(samples - 1);
+		left -= samples;
+		size_t first = profile->hit_count;
+		status = profile_add_hit_row(profile, &hit);
+		if (status == 0 && row->labels != PROFILE_NO_LABELS)
+			status = profile_label_hits(profile, first, row->labels);
+	}
+	return status;
 }
 
 /* Adds the rows of a recording to those of the sum. Returns 0 or a negative error. */
@@ -270,7 +303,9 @@ static int add_rows(struct merge *merge, const struct merge_rows *rows, size_t r
 		row.node = (uint32_t)node;
 		row.resource = map->resources[row.resource];
 		row.labels = map->label_sets[row.labels];
-		status = add_row(&merge->sum, &row);
+		status = merge->keeps_apart ? count_hits(&merge->sum, &row) : add_row(&merge->sum, &row);
+		if (status == 0 && merge->keeps_apart)
+			status = put_row(merge, &row);
 	}
 	return status < 0 ? assemble_fail(assemble, status) : 0;
 }
@@ -345,27 +380,6 @@ int merge_add(struct merge *merge, const struct store_recording *recording, stru
 	if (status == 0 && (status = add_batch(merge, &shown, &batch)) < 0)
 		error_set(error, status, "cannot add '%s': %s", recording->name, merge->error.message);
 	batch_release(&batch);
-	return status;
-}
-
-/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
-static int put_row(struct merge *merge, const struct merge_row *row)
-{
-	struct profile *profile = merge->assemble.profile;
-	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
-	uint64_t left =
-		row->size ? row->hits / row->size : 1; /* samples; a file's reader checks that they have equal sizes */
-	int status = 0;
-	while (left > 0 && status == 0) {
-		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
-		hit.count = row->size ? samples * row->size : row->hits;
-		hit.more_samples = (uint32_t)(samples - 1);
-		left -= samples;
-		size_t first = profile->hit_count;
-		status = profile_add_hit_row(profile, &hit);
-		if (status == 0 && row->labels != PROFILE_NO_LABELS)
-			status = profile_label_hits(profile, first, row->labels);
-	}
 	return status;
 }
 

@@ -158,6 +158,16 @@ def test_a_merged_profile_has_the_same_figures(solver, tmp_path):
 	assert figures("--label", "rank=0", "--label", "rank=1", tmp_path / "job.data") == figures(*solver[:2])
 
 
+def test_a_store_has_the_ranks(tmp_path):
+	for rank, times in enumerate((1, 4)):
+		recorded(tmp_path, "%r.data", times=times, PMI_RANK=str(rank))
+	done("store", "add", "--store", "job.db", "0.data", "1.data", directory=tmp_path)
+	expected = figures("--body", tmp_path / "0.data", tmp_path / "1.data")
+	assert expected["countable_event"][:4] == (10, 2, 5, 8)
+	assert figures("--body", "--store", tmp_path / "job.db") == expected
+	assert " rank=1 [8]\n" in done("report", "--by-label=rank", "--store", tmp_path / "job.db")
+
+
 def test_the_order_of_ranks(tmp_path):
 	"""Of ranks with equal hits, the first number is named; 10 comes after 9."""
 	done("merge", "--label", "rank", "-o", tmp_path / "job.data", *[imported(tmp_path, f"{rank}.data", "main 3\n") for rank in (10, 9, 11)])
