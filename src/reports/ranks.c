@@ -218,7 +218,7 @@ bool ranks_are_compared(const struct report_request *request)
 	return request->over_ranks || (request->report->needs & REPORT_OVER_RANKS);
 }
 
-/* What the list of a rank is made with. */
+/* The context of list_of: how the list of a rank is made. */
 struct listing {
 	const struct report_request *request;
 	const struct report_part *part;

@@ -169,7 +169,7 @@ def test_a_store_has_the_ranks(tmp_path):
 
 
 def test_the_order_of_ranks(tmp_path):
-	"""Of ranks with equal hits, the first number is named; 10 comes after 9."""
+	"""The first number of the ranks with most hits is named; 10 comes after 9."""
 	done("merge", "--label", "rank", "-o", tmp_path / "job.data", *[imported(tmp_path, f"{rank}.data", "main 3\n") for rank in (10, 9, 11)])
 	assert figures(tmp_path / "job.data") == {"main": (9, 3, 3, 3, "9", 0, 0)}
 
@@ -212,7 +212,7 @@ def test_every_list_of_every_resource(profiles, tmp_path, words):
 
 
 def test_the_kernel(tmp_path):
-	"""What the kernel does for a rank is charged to the code of the rank that entered it, if the kernel is hidden."""
+	"""A rank's hits in the kernel are of the rank's code that entered it, if the kernel is hidden."""
 	for rank, (read, fault) in enumerate(((3, 1), (0, 8))):
 		sample = "job 10 1.0: 1 cpu-clock:\n\tffff {} ([kernel.kallsyms])\n\t4010 read (/usr/lib/libc.so.6)\n\t4020 main (/bin/job)\n\n"
 		(tmp_path / "script").write_text(sample.format("do_read") * read + sample.format("do_fault") * fault)
@@ -234,7 +234,7 @@ def test_sections_by_another_label(profiles, tmp_path):
 
 @pytest.mark.parametrize("mean, least", [(3, 10), (50, 50), (200, 60)])
 def test_chance(tmp_path, mean, least):
-	"""Of equal ranks, one path in 20 exceeds the bound, or fewer where whole numbers are small: among 2,000 paths 100, give or take 5 standard deviations."""
+	"""One path in 20 of equal ranks exceeds the bound, or fewer where whole numbers are small: among 2,000 paths 100, give or take 5 standard deviations."""
 	generator, ranks, paths = random.Random(7), 8, 2000
 
 	def poisson():
