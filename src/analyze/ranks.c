@@ -65,6 +65,17 @@ bool *rank_label_sets(const struct profile *profile, const bool *chosen, struct 
 	return NULL;
 }
 
+bool rank_lacks_hits(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	uint32_t key = find_key(profile);
+	bool lacks = false;
+	for (size_t i = 0; i < profile->hit_count && !lacks; i++)
+		lacks = profile->hits[i].resource == view->options.resource &&
+			profile_label_value(profile, profile_hit_labels(profile, i), key) == PROFILE_NONE;
+	return lacks;
+}
+
 static int compare_ranks(const void *left, const void *right, void *context)
 {
 	return strverscmp(profile_string(context, *(const uint32_t *)left),

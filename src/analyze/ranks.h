@@ -35,6 +35,9 @@ typedef struct path_list *rank_lister(void *context, const struct view *view, st
  * Returns NULL: ERROR_MEMORY, or ERROR_NOT_FOUND if none has a rank. */
 bool *rank_label_sets(const struct profile *profile, const bool *chosen, struct error *error);
 
+/* Returns whether the profile has hits of the view's resource without a rank. */
+bool rank_lacks_hits(const struct view *view);
+
 /* The view selects label sets that have a rank, and has view_node. `all` is the list that `lister` makes of it, perhaps without some
  * entries. The ranks are those of all selected label sets, also of sets without hits. Returns NULL: ERROR_MEMORY, ERROR_LIMIT or the errors
  * of `lister`. */

@@ -239,6 +239,8 @@ int ranks_compare(const struct report_request *request, const struct report_part
 	result->data = analyze_ranks(result->view, result->paths, list_of, &listing, error);
 	if (!result->data)
 		return error->code;
+	if (rank_lacks_hits(result->view))
+		result->note = "hits without the label 'rank' are left out";
 	result->type = part->type == &result_names ? &type_of_names : &type_of_paths;
 	return 0;
 }

@@ -8,11 +8,17 @@ from record_support import folded, hits
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof-mpi.so"
 RESOURCES = ["-r", "own:mpi-bytes/1", "-r", "own:mpi-time/1", "-r", "own:mpi-wait/1"]
-WAITS = {"MPI_Recv", "MPI_Sendrecv", "MPI_Waitall", "MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Gather", "MPI_Allgather"}
+WAITS = {"MPI_Recv", "MPI_Sendrecv", "MPI_Waitall", "MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Gather", "MPI_Allgather",
+	"MPI_Gatherv", "MPI_Scatterv", "MPI_Alltoallv", "MPI_Reduce"}
 # {(function, function of MPI): bytes}, by rank; from tests/programs/mpi/messages.c
 BOTH = {("swap", "MPI_Sendrecv"): 16, ("post", "MPI_Irecv"): 9, ("post", "MPI_Isend"): 7, ("all", "MPI_Allreduce"): 80, ("all", "MPI_Bcast"): 20,
 	("all", "MPI_Allgather"): 4}
-BYTES = [{("exchange", "MPI_Send"): 800, ("all", "MPI_Gather"): 24 + 2 * 24, **BOTH}, {("exchange", "MPI_Recv"): 800, ("all", "MPI_Gather"): 24, **BOTH}]
+BYTES = [
+	{("exchange", "MPI_Send"): 800, ("all", "MPI_Gather"): 24 + 2 * 24, ("parts", "MPI_Gatherv"): 1 + 4, ("parts", "MPI_Scatterv"): 4 + 1,
+		("parts", "MPI_Alltoallv"): 4 + 2, ("parts", "MPI_Reduce"): 8, **BOTH},
+	{("exchange", "MPI_Recv"): 800, ("all", "MPI_Gather"): 24, ("parts", "MPI_Gatherv"): 3, ("parts", "MPI_Scatterv"): 3, ("parts", "MPI_Alltoallv"): 4 + 6,
+		("parts", "MPI_Reduce"): 8 + 8, **BOTH},
+]
 
 pytestmark = pytest.mark.needs("mpi")
 
@@ -56,7 +62,7 @@ def test_bytes(job, rank):
 def test_times(job, rank):
 	"""Each call has a time, and the waits among them all of it."""
 	times, waits = (calls(job / f"job.{rank}.data", f"own:mpi-{kind}") for kind in ("time", "wait"))
-	expected = {*BYTES[rank], ("post", "MPI_Waitall"), ("all", "MPI_Barrier")}
+	expected = {*BYTES[rank], ("post", "MPI_Waitall"), ("all", "MPI_Barrier"), ("parts", "MPI_Testany")}
 	assert set(times) == expected and all(amount > 0 for amount in times.values())
 	assert waits == {call: amount for call, amount in times.items() if call[1] in WAITS}
 	assert hits(folded(job / f"job.{rank}.data", "own:mpi-time")) == sum(times.values())

@@ -168,6 +168,14 @@ def test_a_store_has_the_ranks(tmp_path):
 	assert " rank=1 [8]\n" in done("report", "--by-label=rank", "--store", tmp_path / "job.db")
 
 
+def test_hits_without_a_rank(solver, tmp_path):
+	done("merge", "--label", "rank", "-o", tmp_path / "job.data", *solver[:2])
+	done("merge", "-o", tmp_path / "sum.data", tmp_path / "job.data", solver[2])
+	assert figures(tmp_path / "sum.data") == figures(tmp_path / "job.data")
+	notice = "hits without the label 'rank' are left out"
+	assert [notice in run("report", "--ranks", tmp_path / f"{name}.data").stderr for name in ("sum", "job")] == [True, False]
+
+
 def test_the_order_of_ranks(tmp_path):
 	"""The first number of the ranks with most hits is named; 10 comes after 9."""
 	done("merge", "--label", "rank", "-o", tmp_path / "job.data", *[imported(tmp_path, f"{rank}.data", "main 3\n") for rank in (10, 9, 11)])

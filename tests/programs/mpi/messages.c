@@ -1,6 +1,6 @@
 /* Two ranks that send each other known amounts of data, on known paths. */
 #include <mpi.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #define NOINLINE __attribute__((noinline))
 
@@ -47,6 +47,21 @@ NOINLINE static void all(void)
 	MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, letters, 2, MPI_CHAR, MPI_COMM_WORLD);
 }
 
+/* Rank 0 has 1 and rank 1 has 3 letters, as parts of 4; the arguments of the root have no meaning on rank 1. */
+NOINLINE static void parts(void)
+{
+	static const int counts[] = { 1, 3 }, places[] = { 0, 1 };
+	const int *at_root = rank == 0 ? counts : NULL;
+	MPI_Datatype type = rank == 0 ? MPI_CHAR : MPI_DATATYPE_NULL;
+	int index, flag;
+	MPI_Gatherv(letters, counts[rank], MPI_CHAR, letters + 100, at_root, places, type, 0, MPI_COMM_WORLD);
+	MPI_Scatterv(letters + 100, at_root, places, type, letters, counts[rank], MPI_CHAR, 0, MPI_COMM_WORLD);
+	MPI_Alltoallv(letters, counts, places, MPI_CHAR, letters + 100, rank == 0 ? (int[]){ 1, 1 } : (int[]){ 3, 3 },
+		      (int[]){ 0, 9 }, MPI_CHAR, MPI_COMM_WORLD);
+	MPI_Reduce(words, words + 100, 2, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+	MPI_Testany(0, NULL, &index, &flag, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
 	int ranks;
@@ -59,6 +74,7 @@ int main(int argc, char **argv)
 	swap();
 	post();
 	all();
+	parts();
 	MPI_Finalize();
 	return 0;
 }

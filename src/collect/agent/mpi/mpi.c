@@ -192,6 +192,10 @@ CALL(Probe, true, 0, (int from, int tag, MPI_Comm comm, MPI_Status *status), fro
 CALL(Test, false, 0, (MPI_Request * request, int *flag, MPI_Status *status), request, flag, status)
 CALL(Testall, false, 0, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]), count, requests, flag,
      statuses)
+CALL(Testany, false, 0, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status), count, requests,
+     index, flag, status)
+CALL(Testsome, false, 0, (int count, MPI_Request requests[], int *done, int indexes[], MPI_Status statuses[]), count,
+     requests, done, indexes, statuses)
 CALL(Iprobe, false, 0, (int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status), from, tag, comm, flag, status)
 
 /* Collective calls. Some arguments have a meaning at the root only. */
@@ -203,6 +207,9 @@ CALL(Reduce, true,
      (const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm), from, to, count,
      type, op, root, comm)
 CALL(Allreduce, true, bytes_sent(from, count, type) + bytes_of(count, type),
+     (const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), from, to, count, type, op,
+     comm)
+CALL(Exscan, true, bytes_sent(from, count, type) + bytes_of(count, type),
      (const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), from, to, count, type, op,
      comm)
 CALL(Scan, true, bytes_sent(from, count, type) + bytes_of(count, type),
@@ -222,6 +229,20 @@ CALL(Allgather, true, bytes_sent(from, sent, type_sent) + (uint64_t)ranks_of(com
      (PARTS_PARAMETERS, MPI_Comm comm), PARTS, comm)
 CALL(Alltoall, true, (uint64_t)ranks_of(comm) * (bytes_sent(from, sent, type_sent) + bytes_of(received, type_received)),
      (PARTS_PARAMETERS, MPI_Comm comm), PARTS, comm)
+CALL(Gatherv, true,
+     is_intra(comm) ? bytes_sent(from, sent, type_sent) +
+			      (is_root(root, comm) ? bytes_of_parts(received, type_received, ranks_of(comm)) : 0)
+		    : 0,
+     (const void *from, int sent, MPI_Datatype type_sent, void *to, const int received[], const int places[],
+      MPI_Datatype type_received, int root, MPI_Comm comm),
+     from, sent, type_sent, to, received, places, type_received, root, comm)
+CALL(Scatterv, true,
+     is_intra(comm) ? bytes_sent(to, received, type_received) +
+			      (is_root(root, comm) ? bytes_of_parts(sent, type_sent, ranks_of(comm)) : 0)
+		    : 0,
+     (const void *from, const int sent[], const int places[], MPI_Datatype type_sent, void *to, int received,
+      MPI_Datatype type_received, int root, MPI_Comm comm),
+     from, sent, places, type_sent, to, received, type_received, root, comm)
 CALL(Allgatherv, true, bytes_sent(from, sent, type_sent) + bytes_of_parts(received, type_received, ranks_of(comm)),
      (const void *from, int sent, MPI_Datatype type_sent, void *to, const int received[], const int places[],
       MPI_Datatype type_received, MPI_Comm comm),
