@@ -2,7 +2,8 @@
  * A solver whose grid is divided among the ranks of a parallel job, with a planted imbalance: each rank has as many rows, but
  * the flame, whose cells also react, burns in the rows of the last ranks.
  *
- *     mpirun -n 4 cpprof record -r own:cells/10000 -r cpu -o job.%r.data ./grid                      built with mpicc -DWITH_MPI
+ *     mpicc -DWITH_MPI -o grid grid.c -lcpprof-mpi -lcpprof
+ *     mpirun -n 4 cpprof record -r own:cells/10000 -r own:mpi-wait/1 -r cpu -o job.%r.data ./grid
  *     examples/grid/run_ranks 4 cpprof record -r own:cells/10000 -r cpu -o job.%r.data build/examples/grid     without MPI
  *     cpprof report --ranks job.*.data
  *

@@ -84,8 +84,11 @@ def test_the_grid(tmp_path):
 	program = BUILD / "examples/grid_mpi"
 	if not program.exists():
 		pytest.skip("there is no grid_mpi: this build found no mpi.h (libopenmpi-dev)")
-	result = start(tmp_path, 4, CPPROF, "record", "-r", "own:cells/1", "-o", "job.%r.data", "--", program, 5)
+	result = start(tmp_path, 4, CPPROF, "record", "-r", "own:cells/1", "-r", "own:mpi-bytes/1", "-o", "job.%r.data", "--", program, 5)
 	assert result.returncode == 0 and "5 sweeps" in result.stdout, result.stderr
 	files = [tmp_path / f"job.{rank}.data" for rank in range(4)]
 	text = done("report", "--ranks", "--body", "-r", "own:cells", *files)
 	assert "0.2000 2.0000 ±" in text and " 15000 3 react_row [20000]" in text, text
+	row = 102 * 8 # bytes; the ranks at the ends exchange two rows in each sweep, the others four
+	text = done("report", "--ranks", "--body", "-r", "own:mpi-bytes", *files)
+	assert f" {5 * 2 * row} {5 * 3 * row}.0 {5 * 4 * row} 1 MPI_Sendrecv [{5 * 12 * row}]" in text, text
