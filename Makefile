@@ -98,7 +98,7 @@ uninstall: all
 deb:
 	@tools/setup deb
 	@test -e $(BUILD)/deb/build.ninja || $(MESON) setup --prefix=/usr --libdir=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) \
-		-Dtests=false $(BUILD)/deb >/dev/null
+		-Dtests=false -Dmpi=disabled $(BUILD)/deb >/dev/null
 	@ninja -C $(BUILD)/deb --quiet
 	@tools/make_deb $(BUILD)/deb $(BUILD)
 

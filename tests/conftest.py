@@ -69,6 +69,7 @@ NEEDS = {
     "llvm-cov-14": ("llvm-14", None),
     "llvm-profdata-14": ("llvm-14", None),
     "llvm-profdata-19": ("llvm-19", None),
+    "mpi": ("libopenmpi-dev openmpi-bin", lambda: shutil.which("mpicc") and shutil.which("mpirun")),
     "musl-gcc": ("musl-tools", None),
     "node": ("nodejs", None),
     "ocaml": ("ocaml-nox", lambda: shutil.which("ocamlopt")),

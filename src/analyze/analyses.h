@@ -35,6 +35,8 @@ struct path_list {
 /* Returns the labels of an entry's path, outermost first: entry->length indexes in view->labels. They are valid
  * until the next call with this list. */
 const uint32_t *path_labels(const struct path_list *list, const struct path_entry *entry);
+/* Returns whether the first path is the second and one label more: at its end or, in an upward list, at its beginning. */
+bool path_extends(const struct path_list *list, const struct path_entry *longer, const struct path_entry *path);
 void path_list_free(struct path_list *list); /* accepts NULL */
 
 /* The next four return a list that the caller frees, or NULL: ERROR_MEMORY; ERROR_LIMIT for 2^32 paths;

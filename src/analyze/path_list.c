@@ -39,6 +39,12 @@ const uint32_t *path_labels(const struct path_list *list, const struct path_entr
 	return list->path;
 }
 
+/* Paths are distinct, so equal paths are one node. */
+bool path_extends(const struct path_list *list, const struct path_entry *longer, const struct path_entry *path)
+{
+	return list->nodes[longer->node].above == path->node;
+}
+
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 /* One stable counting pass, by decreasing digit. With `clamp`, all hits >= DIGITS - 1 count as the largest digit. */

@@ -122,6 +122,8 @@ struct command {
 	unsigned needs;               /* enum command_needs */
 	size_t argument_min;          /* without the profile of NEEDS_PROFILE */
 	size_t argument_max;          /* SIZE_MAX: any number */
+	/* Checks the words before a profile is opened. Returns EXIT_DONE, or another status after a message. NULL: `run` checks them. */
+	int (*check)(const struct invocation *invocation);
 	int (*run)(struct invocation *invocation);
 };
 

@@ -261,6 +261,8 @@ static int run(struct invocation *invocation, int argc, char **argv)
 		status = store_options_check(invocation);
 	if (status == EXIT_DONE)
 		status = check_order(invocation);
+	if (status == EXIT_DONE && command->check)
+		status = command->check(invocation);
 	if (status == EXIT_DONE)
 		status = check_output(invocation);
 	if (status == EXIT_DONE)

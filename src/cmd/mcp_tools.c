@@ -101,7 +101,8 @@ static bool has_option(const struct mcp_tool *tool, const struct command_option 
 	if (!tool->report || report == tool->report)
 		return false;
 	bool refines = report->refines && report_find(report->refines) == tool->report;
-	return refines || (report->needs & REPORT_DIVIDES);
+	bool lists = (report->needs & REPORT_OVER_RANKS) && report_is_list(tool->report);
+	return refines || lists || (report->needs & REPORT_DIVIDES);
 }
 
 /* The property for the value of the report's own option. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,24 +30,46 @@ static char *label_of(const char *path)
 	return strndup(name, length);
 }
 
-/* Returns EXIT_DONE, or another status after a message. */
-static int add_file(const struct invocation *invocation, struct merge *merge, const char *path, const char *key)
+/* Adds a profile. Its hits get the label `key` with this value, unless they have one of their own; NULL: no label. */
+static int add_profile(const struct invocation *invocation, struct merge *merge, const struct profile *profile,
+		       const char *path, const char *key, const char *value)
 {
 	struct error error = { 0 };
-	struct profile *profile = profile_open_file(invocation, path);
-	char *value = key ? label_of(path) : NULL;
+	bool is_labelled = key && !profile_labels_all(profile, key);
 	const struct store_label label = { .key = key, .value = value };
 	const struct store_recording recording = { .profile = profile,
 						   .name = path,
-						   .labels = { .items = &label, .count = key != NULL } };
+						   .labels = { .items = &label, .count = is_labelled } };
+	return merge_add(merge, &recording, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+/* Returns EXIT_DONE, or another status after a message. */
+static int add_file(const struct invocation *invocation, struct merge *merge, const char *path, const char *key)
+{
+	struct profile *profile = profile_open_file(invocation, path);
+	char *value = key ? label_of(path) : NULL;
 	int status = EXIT_FAILED;
 	if (profile && key && !value)
 		failure(invocation, "cannot read '%s': out of memory", path);
 	else if (profile)
-		status = merge_add(merge, &recording, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+		status = add_profile(invocation, merge, profile, path, key, value);
 	profile_free(profile);
 	free(value);
 	return status;
+}
+
+/* Returns the sum, or NULL after a message. */
+static struct profile *finish(const struct invocation *invocation, struct merge *merge, int status)
+{
+	struct error error = { 0 };
+	if (status != EXIT_DONE) {
+		merge_free(merge);
+		return NULL;
+	}
+	struct profile *sum = merge_finish(merge, &error);
+	if (!sum)
+		failure_of(invocation, &error);
+	return sum;
 }
 
 /* Adds all files. Returns the sum, or NULL after a message. */
@@ -61,14 +84,47 @@ static struct profile *add_files(const struct invocation *invocation, char *cons
 		progress_set(i + 1, count);
 	}
 	progress_end();
-	if (status != EXIT_DONE) {
-		merge_free(merge);
-		return NULL;
+	return finish(invocation, merge, status);
+}
+
+/* Adds a rank's profile and frees it. Without labels, its rank is its place among the files. */
+static int add_rank(const struct invocation *invocation, struct merge *merge, struct profile *profile, const char *path,
+		    size_t place, bool has_rank)
+{
+	char value[24];
+	snprintf(value, sizeof(value), "%zu", place);
+	int status = profile_labels_all(profile, PROFILE_LABEL_RANK) == has_rank
+			     ? add_profile(invocation, merge, profile, path, PROFILE_LABEL_RANK, value)
+			     : failure(invocation,
+				       "cannot compare the ranks: of '%s' and '%s', only one states its rank (record "
+				       "all by mpirun "
+				       "or srun, with -o NAME.%%r.data)",
+				       invocation->profile_path, path);
+	profile_free(profile);
+	return status;
+}
+
+int merge_ranks(struct invocation *invocation)
+{
+	struct error error = { 0 };
+	struct profile *profile = invocation->profile;
+	bool has_rank = profile_labels_all(profile, PROFILE_LABEL_RANK);
+	struct merge *merge = merge_new(memory_limit(), &error);
+	if (!merge)
+		return failure_of(invocation, &error);
+	merge_keep_apart(merge);
+	invocation->profile = NULL;
+	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
+	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank);
+	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++) {
+		const char *path = invocation->arguments[i];
+		progress_set(i + 1, invocation->argument_count + 1);
+		profile = profile_open_file(invocation, path);
+		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank) : EXIT_FAILED;
 	}
-	struct profile *sum = merge_finish(merge, &error);
-	if (!sum)
-		failure_of(invocation, &error);
-	return sum;
+	progress_end();
+	invocation->profile = finish(invocation, merge, status);
+	return invocation->profile ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int write_sum(const struct invocation *invocation, struct writer *writer, const struct profile *profile,
@@ -114,7 +170,8 @@ static const char *const usage[] = { "-o FILE [--label KEY] PROFILE...", NULL };
 
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the sum to FILE; an older one is kept as FILE.old", NULL },
-	{ OPTION_KEY, 0, "label", "KEY", "Give the hits of each profile the label KEY=NAME, with the name of its file",
+	{ OPTION_KEY, 0, "label", "KEY",
+	  "Give the hits of each profile the label KEY=NAME, with the name of its file, unless they have a label KEY",
 	  NULL },
 	ROWS_LIMITS,
 	{ 0 },

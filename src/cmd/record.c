@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "cmd/message.h"
+#include "cmd/output_name.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/record.h"
@@ -400,30 +401,9 @@ static int record_once(struct invocation *invocation, struct record_options *opt
 	return status;
 }
 
-static int run_with(struct invocation *invocation, struct record_options *options)
+/* `output` is the name of the file, without placeholders. */
+static int run_into(struct invocation *invocation, struct record_options *options, const char *output)
 {
-	struct error error = { 0 };
-	if (take_frequency(invocation, options, &error) < 0 || check_jit(invocation, options, &error) < 0)
-		return failure_of(invocation, &error);
-	bool attaches = !process_list_is_empty(options->processes);
-	if (!attaches && !options->everything && !options->command)
-		return usage_error(invocation, "missing argument COMMAND (a command, -p PID or -a)");
-	options->paused = option_given(invocation, OPTION_PAUSED);
-	if (options->paused && (attaches || options->everything))
-		return usage_error(
-			invocation,
-			"--paused needs a command: only a program that cpprof starts can choose when to begin "
-			"(record --paused COMMAND)");
-	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(invocation, "--gmon needs --instrumented, which counts the calls that gprof shows "
-					       "(record --instrumented --gmon COMMAND)");
-	if (option_given(invocation, OPTION_WRAP) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(
-			invocation,
-			"--wrap needs --instrumented, which counts calls (record --instrumented --wrap COMMAND)");
-	const char *output = option_value(invocation, OPTION_OUTPUT);
-	if (!output)
-		output = PROFILE_FILE_DEFAULT;
 	/* An attached process has its own output, so this only matters with a command. */
 	if (options->command && is_standard_output(output))
 		return usage_error(invocation,
@@ -445,6 +425,47 @@ static int run_with(struct invocation *invocation, struct record_options *option
 		return record_until(invocation, options, output, until, record_by_options);
 	return repeat ? record_repeat(invocation, options, output, repeat, against, record_by_options)
 		      : record_once(invocation, options, output);
+}
+
+/* Replaces the placeholders in the output's name, and sets the rank. */
+static int run_named(struct invocation *invocation, struct record_options *options)
+{
+	const char *name = option_value(invocation, OPTION_OUTPUT);
+	struct buffer output;
+	struct error error = { 0 };
+	if (!name)
+		name = PROFILE_FILE_DEFAULT;
+	buffer_init(&output);
+	options->rank = output_name_rank(name);
+	int status = output_name_append(&output, name, &error) < 0 ? failure_of(invocation, &error)
+		     : buffer_error(&output) ? failure(invocation, "cannot name the profile '%s': out of memory", name)
+					     : run_into(invocation, options, (const char *)output.bytes);
+	buffer_release(&output);
+	return status;
+}
+
+static int run_with(struct invocation *invocation, struct record_options *options)
+{
+	struct error error = { 0 };
+	if (take_frequency(invocation, options, &error) < 0 || check_jit(invocation, options, &error) < 0)
+		return failure_of(invocation, &error);
+	bool attaches = !process_list_is_empty(options->processes);
+	if (!attaches && !options->everything && !options->command)
+		return usage_error(invocation, "missing argument COMMAND (a command, -p PID or -a)");
+	options->paused = option_given(invocation, OPTION_PAUSED);
+	if (options->paused && (attaches || options->everything))
+		return usage_error(
+			invocation,
+			"--paused needs a command: only a program that cpprof starts can choose when to begin "
+			"(record --paused COMMAND)");
+	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
+		return usage_error(invocation, "--gmon needs --instrumented, which counts the calls that gprof shows "
+					       "(record --instrumented --gmon COMMAND)");
+	if (option_given(invocation, OPTION_WRAP) && !option_given(invocation, OPTION_INSTRUMENTED))
+		return usage_error(
+			invocation,
+			"--wrap needs --instrumented, which counts calls (record --instrumented --wrap COMMAND)");
+	return run_named(invocation, options);
 }
 
 static int run(struct invocation *invocation)
@@ -478,7 +499,10 @@ static const struct command_option options[] = {
 	  "cpu/1ms" },
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
-	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
+	{ OPTION_OUTPUT, 'o', "output", "FILE",
+	  "Write the profile to FILE; an older one is kept as FILE.old; %r in the name is the rank in a parallel job, "
+	  "%h "
+	  "the host, %p the process ID of cpprof, %% is %",
 	  PROFILE_FILE_DEFAULT },
 	{ OPTION_REPEAT, 0, "repeat", "N",
 	  "Record COMMAND N times, one after the other, into numbered files: NAME-1.data, NAME-2.data, ... ('diff' "
@@ -538,6 +562,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record -p 1234 --duration 10", "ten seconds of a process that is running already" },
 	{ "cpprof record --comm postgres --duration 10", "... of every process of this name, and their children" },
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
+	{ "mpirun -n 4 cpprof record -o job.%r.data ./app", "each rank of a parallel job, for 'report --ranks'" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
 	{ "cpprof record --repeat 5 -o new.data ./program", "five recordings, new-1.data to new-5.data, for 'diff'" },
 	{ "cpprof record --repeat 10 --against './old in' ./new in",

@@ -1,5 +1,7 @@
+#include <stdint.h>
 #include <string.h>
 
+#include "cmd/merge.h"
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
 #include "cmd/profile_open.h"
@@ -21,6 +23,7 @@ struct report_choice {
 	const struct option_use *list;     /* option of a main report; NULL: none was given */
 	const struct report *refining;     /* a report that changes the main one; NULL: none */
 	const struct option_use *dividing; /* option that makes a section for each group of labels; NULL: none */
+	const struct option_use *ranks;    /* option that requests the figures of all ranks; NULL: none */
 };
 
 /* Returns the bit with which a report can refuse an option, or 0 if none can. */
@@ -57,6 +60,8 @@ static int choose(const struct invocation *invocation, struct report_choice *cho
 			choice->refining = report;
 		else if (report->needs & REPORT_DIVIDES)
 			choice->dividing = use;
+		else if (report->needs & REPORT_OVER_RANKS)
+			choice->ranks = use;
 		else if (choice->list)
 			return usage_error(invocation, "--%s cannot be combined with --%s (choose one report)",
 					   choice->list->option->name, use->option->name);
@@ -64,9 +69,10 @@ static int choose(const struct invocation *invocation, struct report_choice *cho
 			choice->list = use;
 	}
 	const struct report *refining = choice->refining;
-	choice->report = choice->list       ? report_of_option(choice->list->option->id)
-			 : choice->dividing ? report_of_option(choice->dividing->option->id)
-					    : default_report(invocation);
+	const struct option_use *chosen = choice->list    ? choice->list
+					  : choice->ranks ? choice->ranks
+							  : choice->dividing;
+	choice->report = chosen ? report_of_option(chosen->option->id) : default_report(invocation);
 	if (refining && choice->report != report_find(refining->refines))
 		return usage_error(invocation, "--%s needs a function (--%s FN --%s)", refining->name,
 				   refining->refines, refining->name);
@@ -89,6 +95,49 @@ static int check_options(const struct invocation *invocation, const struct repor
 		return usage_error(invocation,
 				   "--zeros cannot be combined with --threshold: it lists all (leave out --threshold)");
 	return EXIT_DONE;
+}
+
+/* Checks what a report over ranks can be combined with. */
+static int check_ranks(const struct invocation *invocation, const struct report_choice *choice)
+{
+	const struct report *ranks = choice->ranks ? report_of_option(choice->ranks->option->id) : NULL;
+	if (!ranks || choice->report == ranks)
+		return EXIT_DONE;
+	if (choice->refining || !report_is_list(choice->report))
+		return usage_error(invocation, "--%s cannot be combined with --%s, which is no list (leave out --%s)",
+				   ranks->name, choice->report->name, choice->report->name);
+	return check_options(invocation, ranks);
+}
+
+/* Several files are added up, as the ranks of a job. */
+static int check_files(const struct invocation *invocation, const struct report_choice *choice)
+{
+	if (invocation->argument_count == 0)
+		return EXIT_DONE;
+	if (!choice->ranks || option_given(invocation, STORE_URL))
+		return usage_error(invocation, "one argument too many: '%s'", invocation->arguments[0]);
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct command_option *option = invocation->uses[i].option;
+		const struct setting *setting = view_setting(option);
+		if (setting && (setting->bit & SETTING_HITS & ~SETTING_LABEL))
+			return usage_error(invocation,
+					   "--%s cannot be combined with several files: their sum has no times, "
+					   "threads and processes "
+					   "(leave out --%s)",
+					   option->name, option->name);
+	}
+	return EXIT_DONE;
+}
+
+static int check(const struct invocation *invocation)
+{
+	struct report_choice choice;
+	int status = choose(invocation, &choice);
+	if (status == EXIT_DONE)
+		status = check_options(invocation, choice.report);
+	if (status == EXIT_DONE)
+		status = check_ranks(invocation, &choice);
+	return status == EXIT_DONE ? check_files(invocation, &choice) : status;
 }
 
 static int print(const struct invocation *invocation, const struct render_options *options, const struct report *report,
@@ -135,7 +184,8 @@ static int build_and_print(const struct invocation *invocation, const struct rep
 		.root = choice->list ? choice->list->value : NULL,
 		.group = option_value(invocation, OPTION_GROUP),
 		.is_raw = option_given(invocation, OPTION_RAW),
-		.is_divided = choice->list && choice->dividing,
+		.is_divided = (choice->list || choice->ranks) && choice->dividing,
+		.over_ranks = choice->ranks,
 		.key = choice->dividing ? choice->dividing->value : NULL,
 		.code = &code_of_files,
 		.threshold = view->settings.threshold,
@@ -156,8 +206,8 @@ static int run(struct invocation *invocation)
 	struct view_request view;
 	struct error error = { 0 };
 	int status = choose(invocation, &choice);
-	if (status == EXIT_DONE)
-		status = check_options(invocation, choice.report);
+	if (status == EXIT_DONE && invocation->argument_count > 0)
+		status = merge_ranks(invocation);
 	if (status == EXIT_DONE && option_given(invocation, OPTION_LEXICAL))
 		status = view_make_lexical(invocation);
 	if (status != EXIT_DONE)
@@ -173,7 +223,7 @@ static int run(struct invocation *invocation)
 	return status;
 }
 
-static const char *const usage[] = { "[REPORT] [OPTION]... [FILE]", NULL };
+static const char *const usage[] = { "[REPORT] [OPTION]... [FILE]", "--ranks [REPORT] [OPTION]... FILE...", NULL };
 
 static const struct command_option own_options[] = {
 	{ OPTION_GROUP, 0, "group", "GROUP",
@@ -221,6 +271,9 @@ static const struct command_example examples[] = {
 	{ "cpprof report --groups", "what each group of functions uses, by the groups of the source" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
+	{ "cpprof report --ranks job.*.data",
+	  "which call paths the ranks of a parallel job share unequally, the dearest first" },
+	{ "cpprof report --ranks --body job.*.data", "the same for each function without what it calls" },
 	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },
 	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },
 	{ "cpprof report --format json --limit 0 --threshold 0 run.data", "everything, for a program" },
@@ -236,5 +289,7 @@ const struct command command_report = {
 	.examples = examples,
 	.words = view_option_words,
 	.needs = NEEDS_PROFILE,
+	.argument_max = SIZE_MAX,
+	.check = check,
 	.run = run,
 };

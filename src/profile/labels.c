@@ -129,3 +129,60 @@ uint32_t profile_label_value(const struct profile *profile, uint32_t label_set, 
 			return profile->labels[set->first_label + i].value;
 	return PROFILE_NONE;
 }
+
+/* Returns the set with the labels of `set` and this one, unless `set` has a label with its key, or a negative error. `room` has space for
+ * all. */
+static int64_t extend_set(struct profile *profile, uint32_t set, const struct profile_label *label,
+			  struct profile_label *room)
+{
+	const struct profile_label_set *row = &profile->label_sets[set];
+	if (profile_label_value(profile, set, label->key) != PROFILE_NONE)
+		return set;
+	if (row->label_count > 0)
+		memcpy(room, labels_of(profile, set), row->label_count * sizeof(*room));
+	room[row->label_count] = *label;
+	return profile_add_label_set(profile, room, row->label_count + (size_t)1);
+}
+
+/* Sets extended[set] for each of `count` sets. */
+static int extend_sets(struct profile *profile, const struct profile_label *label, uint32_t *extended, size_t count)
+{
+	struct profile_label *room = malloc((profile->label_count + 1) * sizeof(*room));
+	int64_t set = room ? 0 : ERROR_MEMORY;
+	for (uint32_t i = 0; i < count && set >= 0; i++) {
+		set = extend_set(profile, i, label, room);
+		extended[i] = set < 0 ? PROFILE_NO_LABELS : (uint32_t)set;
+	}
+	free(room);
+	return set < 0 ? (int)set : 0;
+}
+
+int profile_label_all(struct profile *profile, const char *key, const char *value)
+{
+	int64_t key_id = strings_add(&profile->strings, key, strlen(key));
+	int64_t value_id = strings_add(&profile->strings, value, strlen(value));
+	if (key_id < 0 || value_id < 0)
+		return (int)(key_id < 0 ? key_id : value_id);
+	const struct profile_label label = { .key = (uint32_t)key_id, .value = (uint32_t)value_id };
+	size_t count = profile->label_set_count;
+	uint32_t *extended = calloc(count, sizeof(*extended));
+	int status = extended ? extend_sets(profile, &label, extended, count) : ERROR_MEMORY;
+	if (status == 0)
+		status = profile_label_hits(profile, profile->hit_label_count, extended[PROFILE_NO_LABELS]);
+	for (size_t i = 0; i < profile->hit_label_count && status == 0; i++)
+		if (profile->hit_labels[i] < count) /* the others are extended */
+			profile->hit_labels[i] = extended[profile->hit_labels[i]];
+	free(extended);
+	return status;
+}
+
+bool profile_labels_all(const struct profile *profile, const char *key)
+{
+	int64_t id = strings_find(&profile->strings, key, strlen(key));
+	bool any = false, all = id >= 0;
+	for (uint32_t set = 0; set < profile->label_set_count && all && !any; set++)
+		any = profile_label_value(profile, set, (uint32_t)id) != PROFILE_NONE;
+	for (size_t i = 0; i < profile->hit_count && all; i++)
+		all = profile_label_value(profile, profile_hit_labels(profile, i), (uint32_t)id) != PROFILE_NONE;
+	return all && any;
+}

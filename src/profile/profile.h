@@ -194,6 +194,9 @@ struct profile_label_set {
 	uint32_t label_count;
 };
 
+/* The key of the label that the hits of one process of a parallel job have: its rank. */
+#define PROFILE_LABEL_RANK "rank"
+
 /* The key of notes that a function is nested in another one (GNU C, Ada, D): "compare\tsort_rows". */
 #define PROFILE_NOTE_NESTED "nested"
 
@@ -317,6 +320,13 @@ int64_t profile_add_label_set(struct profile *profile, struct profile_label *lab
 /* Gives this label set to the hits from number `first` on; hits before `first` keep theirs. Returns 0 or
  * ERROR_MEMORY. */
 int profile_label_hits(struct profile *profile, size_t first, uint32_t label_set);
+
+/* Gives every hit this label, unless the hit has a label with this key. The label set of hits without other labels is there even if no hit
+ * has it. Returns 0, ERROR_MEMORY or ERROR_LIMIT; then some hits may lack the label. */
+int profile_label_all(struct profile *profile, const char *key, const char *value);
+
+/* Returns whether `key` has a value for every hit; without hits, whether a label set has it. */
+bool profile_labels_all(const struct profile *profile, const char *key);
 
 /* Returns whether the samples of a hit row can have equal shares of its count. */
 static inline bool profile_samples_are_sound(const struct profile_hit *hit)

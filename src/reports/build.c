@@ -8,6 +8,7 @@
 #include "base/name_list.h"
 #include "base/quote.h"
 #include "profile/companion.h"
+#include "reports/ranks.h"
 #include "reports/report.h"
 
 /* --- resources and labels --- */
@@ -137,6 +138,8 @@ static int build_part(const struct report_request *request, const struct report_
 		status = part->build(request, &roots, result, &own);
 	if (status == 0 && request->group && result->paths)
 		select_group(result->view, result->paths, request->group);
+	if (status == 0 && ranks_are_compared(request) && !result->missing.code)
+		status = ranks_compare(request, part, &roots, result, &own);
 	label_set_release(&roots);
 	if (status == ERROR_NOT_FOUND) {
 		result->missing = result->missing.code ? result->missing : own;
@@ -184,17 +187,38 @@ static int errors_view(const struct report_request *request, const struct view_o
 	return *errors ? 0 : error->code;
 }
 
+/* Returns the view of these options, which the source or the results own, or NULL on error. */
+static const struct view *find_view(const struct report_request *request, const struct view_options *options,
+				    struct results *results, struct error *error)
+{
+	const struct report_source *source = request->source;
+	return source ? source->view(source->context, options, error)
+		      : results_keep_view(results, view_new(request->profile, options, error), error);
+}
+
+/* The same of the hits that have a rank. */
+static const struct view *find_view_of_ranks(const struct report_request *request, const struct view_options *options,
+					     struct results *results, struct error *error)
+{
+	struct view_options own = *options;
+	bool *sets = rank_label_sets(request->profile, options->label_sets, error);
+	own.label_sets = sets;
+	own.keep_view_nodes = true;
+	const struct view *view = sets ? find_view(request, &own, results, error) : NULL;
+	free(sets);
+	return view;
+}
+
 /* Builds all parts of the report from the hits that `options` select. `section` is NULL if the view is not a
  * section. */
 static int build_view(const struct report_request *request, const struct view_options *options,
 		      const struct label_group *section, struct results *results, struct error *error)
 {
-	const struct report_source *source = request->source;
 	const struct view *errors = NULL;
-	const struct view *view =
-		source ? source->view(source->context, options, error)
-		       : results_keep_view(results, view_new(request->profile, options, error), error);
-	int status = view ? errors_view(request, options, results, &errors, error) : error->code;
+	bool over_ranks = ranks_are_compared(request);
+	const struct view *view = over_ranks ? find_view_of_ranks(request, options, results, error)
+					     : find_view(request, options, results, error);
+	int status = !view ? error->code : over_ranks ? 0 : errors_view(request, options, results, &errors, error);
 	for (size_t i = 0; i < REPORT_PARTS && request->report->parts[i].heading && status == 0; i++) {
 		const struct report_part *part = &request->report->parts[i];
 		struct result *result = results_add(results, error);

@@ -30,15 +30,6 @@ static size_t count_reaching(const struct view *view, const struct path_list *li
 	return reaching;
 }
 
-/* Whether one path is the other and one frame more, at its end or at its beginning. */
-static bool extends(const struct path_list *list, const struct path_entry *longer, const struct path_entry *path)
-{
-	const uint32_t *all = path_labels(list, longer), *part = path_labels(list, path);
-	size_t bytes = path->length * sizeof(*part);
-	return longer->length == path->length + 1 &&
-	       (memcmp(all, part, bytes) == 0 || memcmp(all + 1, part, bytes) == 0);
-}
-
 /* Whether a path is part of a longer one with as many hits, among the `shown` first, and that one is on the screen in its place. Entries
  * with equal hits are neighbours. */
 static bool is_folded(const struct result *result, size_t index, size_t shown)
@@ -51,7 +42,7 @@ static bool is_folded(const struct result *result, size_t index, size_t shown)
 	while (first > 0 && list->entries[first - 1].hits == entry->hits)
 		first--;
 	for (size_t i = first; i < shown && list->entries[i].hits == entry->hits; i++)
-		if (extends(list, &list->entries[i], entry))
+		if (path_extends(list, &list->entries[i], entry))
 			return true;
 	return false;
 }

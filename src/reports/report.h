@@ -38,6 +38,8 @@ enum report_needs {
 	REPORT_NEEDS_LABELS = 1 << 1,
 	/* Combined with another report, it divides that report into one section for each group of labels. */
 	REPORT_DIVIDES = 1 << 2,
+	/* Shows figures of all ranks of a job. Combined with a list, it shows the entries of that list. */
+	REPORT_OVER_RANKS = 1 << 3,
 };
 
 struct report_request;
@@ -90,8 +92,8 @@ struct report {
 /* clang-format off */
 #define REPORTS(X) \
 	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(inverted) X(source) X(lines) X(asm) X(counts) \
-	X(pages) X(call_graph) X(modules) X(processes) X(process_tree) X(threads) X(by_label) X(groups) X(path) \
-	X(what_if)
+	X(pages) X(call_graph) X(modules) X(processes) X(process_tree) X(threads) X(by_label) X(ranks) X(groups) \
+	X(path) X(what_if)
 /* clang-format on */
 #define X(name) extern const struct report report_##name;
 REPORTS(X)
@@ -127,6 +129,7 @@ struct report_request {
 	const char *group; /* pattern: only entries whose innermost function is in a matching group; NULL: all */
 	bool is_divided;   /* one section for each group of labels */
 	const char *key;   /* key of the labels; NULL: whole label sets */
+	bool over_ranks;   /* figures of all ranks, of a report that is a list */
 	double threshold;  /* for sections: the smallest fraction, and `limit` their largest number */
 	size_t limit;
 

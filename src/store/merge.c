@@ -13,7 +13,7 @@
 struct merge_row {
 	uint32_t node, resource, labels;
 	uint64_t size; /* hits of each sample; 0: not told apart */
-	uint64_t hits, samples;
+	uint64_t hits;
 };
 
 struct merge_rows {
@@ -32,6 +32,7 @@ struct merge {
 	int64_t duration_ns;   /* of all recordings so far, which stand one behind the other */
 	int64_t first_unix_ns; /* the earliest start; 0: none is known */
 	bool lacks_duration;   /* one of them has none, so that of the sum is not known */
+	bool keeps_apart;      /* merge_keep_apart; `sum` then has no items */
 	/* The present recording: its paths, and their ids by hash. */
 	const struct batch *batch;
 	struct hash_map modules, functions, locations, stacks;
@@ -50,17 +51,23 @@ static bool are_one_row(const struct merge_row *a, const struct merge_row *b)
 	return a->node == b->node && a->resource == b->resource && a->labels == b->labels && a->size == b->size;
 }
 
-/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
-static int add_row(struct merge_rows *rows, const struct merge_row *row)
+static int count_hits(struct merge_rows *rows, const struct merge_row *row)
 {
 	if (row->hits > PROFILE_HITS_MOST - rows->hits)
 		return ERROR_LIMIT;
 	rows->hits += row->hits;
+	return 0;
+}
+
+/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
+static int add_row(struct merge_rows *rows, const struct merge_row *row)
+{
+	if (count_hits(rows, row) < 0)
+		return ERROR_LIMIT;
 	uint64_t hash = hash_of(row);
 	uint32_t found = hash_map_get(&rows->index, hash);
 	if (found != HASH_MAP_NONE && are_one_row(&rows->items[found], row)) {
 		rows->items[found].hits += row->hits;
-		rows->items[found].samples += row->samples;
 		return 0;
 	}
 	if (rows->count >= HASH_MAP_NONE || ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
@@ -87,10 +94,9 @@ static int sum_recording(const struct batch *batch, struct merge_rows *rows)
 		struct merge_row row = { .node = batch->same[hit->node],
 					 .resource = hit->resource,
 					 .labels = profile_hit_labels(profile, i),
-					 .hits = hit->count,
-					 .samples = profile_hit_samples(profile, hit) };
+					 .hits = hit->count };
 		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
-			row.size = row.hits / row.samples;
+			row.size = row.hits / profile_hit_samples(profile, hit);
 		status = add_row(rows, &row);
 	}
 	return status;
@@ -242,6 +248,11 @@ struct merge *merge_new(uint64_t memory, struct error *error)
 	return merge;
 }
 
+void merge_keep_apart(struct merge *merge)
+{
+	merge->keeps_apart = true;
+}
+
 void merge_free(struct merge *merge)
 {
 	if (!merge)
@@ -254,6 +265,26 @@ void merge_free(struct merge *merge)
 	hash_map_release(&merge->locations);
 	hash_map_release(&merge->stacks);
 	free(merge);
+}
+
+/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
+static int put_row(struct merge *merge, const struct merge_row *row)
+{
+	struct profile *profile = merge->assemble.profile;
+	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
+	uint64_t left = row->size ? row->hits / row->size : 1; /* samples; readers check that they have equal sizes */
+	int status = 0;
+	while (left > 0 && status == 0) {
+		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
+		hit.count = row->size ? samples * row->size : row->hits;
+		hit.more_samples = (uint32_t)(samples - 1);
+		left -= samples;
+		size_t first = profile->hit_count;
+		status = profile_add_hit_row(profile, &hit);
+		if (status == 0 && row->labels != PROFILE_NO_LABELS)
+			status = profile_label_hits(profile, first, row->labels);
+	}
+	return status;
 }
 
 /* Adds the rows of a recording to those of the sum. Returns 0 or a negative error. */
@@ -272,7 +303,9 @@ static int add_rows(struct merge *merge, const struct merge_rows *rows, size_t r
 		row.node = (uint32_t)node;
 		row.resource = map->resources[row.resource];
 		row.labels = map->label_sets[row.labels];
-		status = add_row(&merge->sum, &row);
+		status = merge->keeps_apart ? count_hits(&merge->sum, &row) : add_row(&merge->sum, &row);
+		if (status == 0 && merge->keeps_apart)
+			status = put_row(merge, &row);
 	}
 	return status < 0 ? assemble_fail(assemble, status) : 0;
 }
@@ -350,26 +383,6 @@ int merge_add(struct merge *merge, const struct store_recording *recording, stru
 	return status;
 }
 
-/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
-static int put_row(struct merge *merge, const struct merge_row *row)
-{
-	struct profile *profile = merge->assemble.profile;
-	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
-	uint64_t left = row->size ? row->samples : 1;
-	int status = 0;
-	while (left > 0 && status == 0) {
-		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
-		hit.count = row->size ? samples * row->size : row->hits;
-		hit.more_samples = (uint32_t)(samples - 1);
-		left -= samples;
-		size_t first = profile->hit_count;
-		status = profile_add_hit_row(profile, &hit);
-		if (status == 0 && row->labels != PROFILE_NO_LABELS)
-			status = profile_label_hits(profile, first, row->labels);
-	}
-	return status;
-}
-
 /* Sets the times of the sum. Removes the findings that readers derive from figures, which are those of the sum now. */
 static void set_facts(struct merge *merge)
 {
@@ -385,7 +398,12 @@ struct profile *merge_finish(struct merge *merge, struct error *error)
 {
 	struct assemble *assemble = &merge->assemble;
 	uint64_t memory = merge->selection.memory;
-	int status = 0;
+	size_t rows = merge->sum.count;
+	if (memory > 0 && rows > memory / sizeof(struct profile_hit))
+		rows = memory / sizeof(struct profile_hit);
+	hash_map_release(&merge->sum.index); /* the profile's hits need the memory */
+	hash_map_init(&merge->sum.index);
+	int status = profile_reserve_hits(assemble->profile, rows);
 	for (size_t i = 0; i < merge->sum.count && status == 0; i++) {
 		bool has_room = memory == 0 || i < memory / sizeof(struct profile_hit);
 		status = has_room ? put_row(merge, &merge->sum.items[i]) : ERROR_LIMIT;

@@ -17,6 +17,10 @@ struct merge;
 struct merge *merge_new(uint64_t memory, struct error *error);
 void merge_free(struct merge *merge); /* NULL is allowed */
 
+/* Before the first merge_add: recordings have different labels, so that no hits of one become a row with those of another. The sum then
+ * needs half of the memory. */
+void merge_keep_apart(struct merge *merge);
+
 /* Returns 0 or a negative error, after which only merge_free is allowed: ERROR_USAGE where a
  * resource cannot be added up because its interval, kind or unit differs. The recording's
  * service, host and identity are not used; its labels are given to its hits. */

@@ -19,7 +19,7 @@ MAKE_PROFILE = str(BUILD / "tests/unit/make_profile")
 SECONDS_ALLOWED = 60
 MADE = ("whole", "lossy", "empty", "server", "labels", "programs")
 # The kind of result of a report, by the report's option; the other reports print lists.
-RESULTS = {"tree": "tree", "inverted": "tree", "source": "line", "counts": "count", "pages": "page", "by-label": "label", "call-graph": "call", "threads": "thread",
+RESULTS = {"tree": "tree", "inverted": "tree", "source": "line", "counts": "count", "pages": "page", "by-label": "label", "ranks": "rank", "call-graph": "call", "threads": "thread",
 	"processes": "process", "process-tree": "process_tree", "lines": "hot_line", "asm": "instruction"}
 
 
@@ -75,7 +75,7 @@ def test_every_report_is_valid(directory, name, takes_function, profile):
 	words = [f"--{name}", *(["main"] if takes_function else [])]
 	lacks = run("report", *words, "--format", "json", f"{profile}.data", directory=directory)
 	if lacks.returncode != 0: # the made profiles have no groups, and only one has labels; the files that they name are not there
-		assert name in ("asm", "groups") or (name == "by-label" and profile != "labels"), lacks.stderr
+		assert name in ("asm", "groups", "ranks") or (name == "by-label" and profile != "labels"), lacks.stderr
 		return
 	document = checked("report", *words, f"{profile}.data", directory=directory)
 	assert document["report"] == name

@@ -77,7 +77,7 @@ def test_initialization(client):
 def test_tools_follow_from_the_tables(client, profiles):
 	tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
 	reports = {"functions", "body", "down", "up", "tree", "inverted", "source", "lines", "asm", "pages", "call_graph", "modules", "processes", "process_tree", "threads",
-		"by_label", "groups", "path"}
+		"by_label", "ranks", "groups", "path"}
 	assert set(tools) == {"explain", "info", "diff", "whatif", *(f"report_{name}" for name in reports)}
 	for tool in tools.values():
 		jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])

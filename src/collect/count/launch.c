@@ -358,6 +358,9 @@ static int load(struct counted_run *run, struct error *error)
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (description_add(profile, run->options->record->command_line) < 0)
 		return error_memory(error);
+	int labelled = record->rank ? profile_label_all(profile, PROFILE_LABEL_RANK, record->rank) : 0;
+	if (labelled < 0)
+		return error_set(error, labelled, "%s", error_text(labelled));
 	sum_up(run, profile);
 	if (profile->findings_error < 0)
 		return error_set(error, profile->findings_error, "%s", error_text(profile->findings_error));

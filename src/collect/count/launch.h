@@ -23,8 +23,8 @@
 #include "profile/profile.h"
 
 struct instrumented_options {
-	/* Its resources, time_interval, paused, command, command_line, progress, download, warn
-	 * and context are used; the rest is ignored. */
+	/* Its resources, time_interval, paused, command, command_line, rank, progress, download, warn
+	 * and context are used; the rest is ignored. The file of a trace has no rank. */
 	const struct record_options *record;
 	enum tally_measurement measurement;
 	const char *implementation; /* a library that the probe points call, too (cpprof/implementation.h), or NULL */

@@ -81,6 +81,8 @@ void run_flush(struct run *run)
 	if (destination->names_itself)
 		walk_ends_resolve(stacks_ends(run->sink.stacks), profile);
 	walk_ends_publish(stacks_ends(run->sink.stacks), profile);
+	if (run->options->rank && profile_label_all(profile, PROFILE_LABEL_RANK, run->options->rank) < 0)
+		run->sink.out_of_memory = true;
 	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
 		note_room(run, profile->end_ns);
 	} else if (run->write_error.code == 0 && destination->can_resume &&

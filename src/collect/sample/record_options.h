@@ -46,6 +46,8 @@ struct record_options {
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */
 	const char *command_line; /* as shown in the profile */
+	/* The rank of this process in a parallel job, which all hits get as the label PROFILE_LABEL_RANK; NULL: none */
+	const char *rank;
 	/* NULL: the monitor receives the signals, and the command has our streams. */
 	const struct record_apart *apart;
 	/* Reports the progress of naming addresses, for a terminal; may be NULL. */
