@@ -400,8 +400,9 @@ static int record_once(struct invocation *invocation, struct record_options *opt
 	return status;
 }
 
-static int run_with(struct invocation *invocation, struct record_options *options)
+static int run_with(struct invocation *invocation, struct record_options *options, void *context)
 {
+	(void)context;
 	struct error error = { 0 };
 	if (take_frequency(invocation, options, &error) < 0 || check_jit(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
@@ -449,7 +450,25 @@ static int run_with(struct invocation *invocation, struct record_options *option
 
 static int run(struct invocation *invocation)
 {
-	return subject_run(invocation, run_with);
+	return subject_run(invocation, run_with, NULL);
+}
+
+/* --- a slice of the agent --- */
+
+static int record_slice_with(struct invocation *invocation, struct record_options *options, void *context)
+{
+	struct record_slice *slice = context;
+	struct error error = { 0 };
+	if (take_frequency(invocation, options, &error) < 0)
+		return failure_of(invocation, &error);
+	options->cpu_share = slice->cpu_share;
+	options->rate_share = slice->rate_share;
+	return record(invocation, options, option_value(invocation, OPTION_OUTPUT), &slice->recorded);
+}
+
+int record_slice(struct invocation *invocation, struct record_slice *slice)
+{
+	return subject_run(invocation, record_slice_with, slice);
 }
 
 static const char *measurement_word(size_t index)
