@@ -42,7 +42,10 @@ struct record_options {
 	 * this share of one processor: also for maps of new processes and for stacks that are to
 	 * be completed. 0: no limit. */
 	double cpu_share;
-	double rate_share;        /* below 1: the part of the requested rate to which the agent has lowered it; 0: none */
+	/* The agent has lowered the rate: the intervals were multiplied by this power of two, the
+	 * profile has those before that, and each sample counts so many hits, so that the profile can
+	 * be added up with others. 0: not lowered. */
+	uint32_t weight;
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */
