@@ -121,7 +121,7 @@ static void reload(struct agent *agent)
 	agent->figures.spool = used->spool;
 	agent->metrics.path = used->metrics;
 	agent->figures.requested_hertz = agent->figures.hertz = used->hertz;
-	agent->slices.rate_share = 1;
+	agent->slices.weight = 1;
 	agent->slices.is_due = true;
 	agent_slices_retry_kept(&agent->slices);
 	notice(agent->invocation, "reloaded");

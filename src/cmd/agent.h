@@ -54,9 +54,8 @@ struct agent_settings {
 int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation);
 void agent_settings_release(struct agent_settings *settings);
 
-/* Set the words of `record` for a slice at that part of the requested rate, and of `cpprof store add` for its file. The caller releases them. */
-void agent_settings_record_words(const struct agent_settings *settings, double rate_share, const char *path,
-				 struct agent_words *words);
+/* Set the words of `record` for a slice, and of `cpprof store add` for its file. The caller releases them. */
+void agent_settings_record_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 void agent_settings_add_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 
 /* --- a child process (agent_job.c) --- */
@@ -130,9 +129,9 @@ struct agent_use {
 	uint64_t memory_bytes;
 };
 
-/* Returns the part of the requested rate for the next slice, from the use of the last one, which had the part `share`, and the limits (0:
- * none). It is at least `least`. */
-double agent_rate_next(double share, double least, const struct agent_use *used, const struct agent_use *limits);
+/* Returns the number of requested intervals for each sample of the next slice, from the use of the last one, which had `weight`, and the limits
+ * (0: none). A power of two, at most `most`. */
+uint32_t agent_rate_next(uint32_t weight, double most, const struct agent_use *used, const struct agent_use *limits);
 
 /* --- the slices (agent_slices.c) --- */
 
@@ -175,10 +174,10 @@ struct agent_slices {
 	uint64_t again_ns;      /* no attempt to record before */
 	uint64_t kept_again_ns; /* files that were refused are tried again */
 	uint64_t failed_in_line;
-	uint64_t lead_ns;     /* the time that a recorder takes to begin */
-	uint64_t last_end_ns; /* of the sampling; 0: none yet */
-	uint64_t add_cpu_ns;  /* since the last slice ended */
-	double rate_share;
+	uint64_t lead_ns;                /* the time that a recorder takes to begin */
+	uint64_t last_end_ns;            /* of the sampling; 0: none yet */
+	uint64_t add_cpu_ns;             /* since the last slice ended */
+	uint32_t weight;                 /* requested intervals for each sample */
 	bool has_sampled;                /* any slice */
 	bool is_due;                     /* the next slice begins now */
 	bool stops;                      /* no other slice begins */

@@ -1,4 +1,4 @@
-/* The rate that the limits permit: it falls by half before a limit is exceeded, and rises step by step. */
+/* The rate that the limits permit, as the number of requested intervals for each sample: 1, 2, 4, ... It falls before a limit is exceeded. */
 #include "cmd/agent.h"
 
 /* Returns the larger part of a limit that is used. */
@@ -9,12 +9,12 @@ static double used_part(const struct agent_use *used, const struct agent_use *li
 	return cpu > memory ? cpu : memory;
 }
 
-double agent_rate_next(double share, double least, const struct agent_use *used, const struct agent_use *limits)
+uint32_t agent_rate_next(uint32_t weight, double most, const struct agent_use *used, const struct agent_use *limits)
 {
-	/* A step up stays below the part at which the rate falls: 0.5 * 1.5 < 0.9. */
-	static const double falls_at = 0.9, rises_below = 0.5, step = 1.5;
+	/* Twice the rate uses at most twice as much, which stays below the part at which the rate falls. */
+	static const double falls_at = 0.9, rises_below = 0.4;
 	double part = used_part(used, limits);
-	double next = part > falls_at ? share / 2 : part < rises_below ? share * step : share;
-	next = next < least ? least : next;
-	return next > 1 ? 1 : next;
+	if (part > falls_at && 2.0 * weight <= most)
+		return 2 * weight;
+	return part < rises_below && weight > 1 ? weight / 2 : weight;
 }

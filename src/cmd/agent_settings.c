@@ -110,38 +110,27 @@ static void pass_on(const struct agent_settings *settings, const int *ids, struc
 				add_use(words, &settings->invocation.uses[i]);
 }
 
-/* Adds a resource with the interval for that part of the rate. Returns whether it has the rate of -F. */
-static bool add_resource(struct agent_words *words, const char *text, double rate_share)
+/* Returns whether -F is needed: `record` refuses it where no resource has its interval. */
+static bool has_rate(const struct invocation *invocation)
 {
 	struct resource_request request;
 	struct error error;
-	bool is_read = resource_parse(text, &request, &error) == 0;
-	bool has_rate = is_read && request.row->gtick_ns > 0 && request.default_interval;
-	double interval = is_read ? (double)request.interval / rate_share : 0;
-	if (!is_read || has_rate || rate_share >= 1) /* `record` prints what is wrong with it */
-		add_word(words, "--resource=%s", text);
-	else if (request.row->is_time && request.row->gtick_ns > 0)
-		add_word(words, "--resource=%s/%.0fns", request.name, interval * request.row->gtick_ns);
-	else
-		add_word(words, "--resource=%s/%.0f", request.name, interval);
-	return has_rate;
+	bool has = option_given(invocation, OPTION_FREQUENCY) || !option_given(invocation, SUBJECT_RESOURCE);
+	for (size_t i = 0; i < invocation->use_count && !has; i++)
+		has = invocation->uses[i].option->id == SUBJECT_RESOURCE &&
+		      resource_parse(invocation->uses[i].value, &request, &error) == 0 && request.row->gtick_ns > 0 &&
+		      request.default_interval;
+	return has;
 }
 
-void agent_settings_record_words(const struct agent_settings *settings, double rate_share, const char *path,
-				 struct agent_words *words)
+void agent_settings_record_words(const struct agent_settings *settings, const char *path, struct agent_words *words)
 {
-	static const int passed[] = { SUBJECT_NO_KERNEL, SUBJECT_BACKEND, OPTION_NAMING_TIME, 0 };
-	const struct invocation *invocation = &settings->invocation;
-	bool has_rate = !option_given(invocation, SUBJECT_RESOURCE);
+	static const int passed[] = { SUBJECT_RESOURCE, SUBJECT_NO_KERNEL, SUBJECT_BACKEND, OPTION_NAMING_TIME, 0 };
 	*words = (struct agent_words){ 0 };
 	add_word(words, "--all");
 	add_word(words, "--output=%s", path);
-	for (size_t i = 0; i < invocation->use_count; i++)
-		if (invocation->uses[i].option->id == SUBJECT_RESOURCE &&
-		    add_resource(words, invocation->uses[i].value, rate_share))
-			has_rate = true;
-	if (has_rate || option_given(invocation, OPTION_FREQUENCY))
-		add_word(words, "--frequency=%.9g", settings->hertz * rate_share);
+	if (has_rate(&settings->invocation))
+		add_word(words, "--frequency=%.9g", settings->hertz);
 	pass_on(settings, passed, words);
 }
 

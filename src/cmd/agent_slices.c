@@ -84,7 +84,7 @@ static int record_work(const void *context)
 	struct agent_words words;
 	struct error error = { 0 };
 	agent_metrics_leave(slices->metrics);
-	agent_settings_record_words(slices->settings, slices->rate_share, recording->slice->path, &words);
+	agent_settings_record_words(slices->settings, recording->slice->path, &words);
 	if (words.failed || options_parse(&invocation, (int)words.count, words.items, &error) < 0)
 		return failure(&invocation, "%s", error.message[0] ? error.message : error_text(ERROR_MEMORY));
 	return record_slice(&invocation, recording->slice->made);
@@ -113,7 +113,7 @@ static int start_recorder(struct agent_slices *slices, struct slice *slice, stru
 		return error_memory(error);
 	slice->made = made;
 	slice->made->cpu_share = slices->settings->cpu_share;
-	slice->made->rate_share = slices->rate_share;
+	slice->made->weight = slices->weight;
 	const struct recording recording = { slices, slice };
 	return agent_job_start(&slice->job, record_work, &recording, slices->signals, error);
 }
@@ -185,21 +185,22 @@ static void choose_rate(struct agent_slices *slices, const struct recorded *made
 {
 	const struct agent_settings *settings = slices->settings;
 	const double percent = 100, mb = 1024.0 * 1024;
-	double seconds = (double)(made->end_ns - made->start_ns), old = slices->rate_share;
+	const double ns = (double)(made->end_ns - made->start_ns);
+	const uint32_t old = slices->weight;
 	const struct agent_use limits = { settings->cpu_share, settings->memory_bytes };
-	const struct agent_use used = { (double)(end->cpu_ns + slices->add_cpu_ns) / seconds, end->memory_bytes };
+	const struct agent_use used = { (double)(end->cpu_ns + slices->add_cpu_ns) / ns, end->memory_bytes };
 	slices->add_cpu_ns = 0;
 	/* An early end makes the share of the start too large. */
 	if (made->end_ns - made->start_ns < settings->every_ns / 2)
 		return;
-	slices->rate_share = agent_rate_next(old, settings->hertz > 1 ? 1 / settings->hertz : 1, &used, &limits);
-	if (slices->rate_share == old)
+	slices->weight = agent_rate_next(old, settings->hertz, &used, &limits);
+	if (slices->weight == old)
 		return;
 	slices->figures->rate_changes++;
-	slices->figures->hertz = settings->hertz * slices->rate_share;
+	slices->figures->hertz = settings->hertz / slices->weight;
 	notice(slices->invocation,
 	       "%s the rate from %.3g to %.3g Hz: the last slice used %.2g %% of a processor and %.0f MB",
-	       slices->rate_share < old ? "lowered" : "raised", settings->hertz * old, slices->figures->hertz,
+	       slices->weight > old ? "lowered" : "raised", settings->hertz / old, slices->figures->hertz,
 	       percent * used.cpu_share, (double)used.memory_bytes / mb);
 }
 
@@ -375,7 +376,7 @@ void agent_slices_retry_kept(struct agent_slices *slices)
 void agent_slices_init(struct agent_slices *slices)
 {
 	slices->lead_ns = NS_PER_S;
-	slices->rate_share = 1;
+	slices->weight = 1;
 	agent_slices_retry_kept(slices);
 }
 

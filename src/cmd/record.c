@@ -462,7 +462,10 @@ static int record_slice_with(struct invocation *invocation, struct record_option
 	if (take_frequency(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
 	options->cpu_share = slice->cpu_share;
-	options->rate_share = slice->rate_share;
+	options->weight = slice->weight;
+	options->time_interval *= slice->weight;
+	for (size_t i = 0; i < options->resource_count; i++)
+		options->resources[i].interval *= slice->weight;
 	return record(invocation, options, option_value(invocation, OPTION_OUTPUT), &slice->recorded);
 }
 

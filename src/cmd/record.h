@@ -53,7 +53,8 @@ int record_until(struct invocation *invocation, struct record_options *options, 
 /* --- a slice of the agent (agent.h) --- */
 
 struct record_slice {
-	double cpu_share, rate_share; /* record_options */
+	double cpu_share; /* record_options */
+	uint32_t weight;
 	struct recorded recorded;     /* total 0: the profile is not complete */
 };
 
