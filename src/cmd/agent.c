@@ -1,14 +1,10 @@
 #include "cmd/agent.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,72 +25,6 @@ struct agent {
 	int signal_fd, lock_fd;
 	sigset_t old_signals;
 };
-
-/* --- the folder --- */
-
-/* Makes a folder and those above it. */
-static int make_folder(const char *folder, struct error *error)
-{
-	const mode_t mode = 0700;
-	char *path = strdup(folder);
-	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		mkdir(path, mode);
-		*slash = '/';
-	}
-	free(path);
-	return mkdir(folder, mode) < 0 && errno != EEXIST ? error_set_errno(error, "cannot make folder '%s'", folder)
-							  : 0;
-}
-
-/* Returns whether the process that a lock names has ended. */
-static bool is_left_over(int fd)
-{
-	char text[32];
-	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
-	text[got > 0 ? got : 0] = 0;
-	pid_t pid = (pid_t)strtol(text, NULL, 10);
-	return pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
-}
-
-/* Takes the lock. The recorders of an agent that was killed have it until they end, and they end soon. */
-static bool take_lock(int fd, const struct invocation *invocation)
-{
-	enum { TRIES = 600 };
-	const struct timespec wait = { .tv_nsec = 100 * (long)NS_PER_MS };
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (errno != EWOULDBLOCK || i == TRIES || !is_left_over(fd))
-			return false;
-		if (i == 0)
-			notice(invocation, "waiting for the recorder of an agent that was killed");
-		nanosleep(&wait, NULL);
-	}
-	return true;
-}
-
-/* Locks the folder for this agent and its children. */
-static int open_spool(struct agent *agent, struct error *error)
-{
-	const mode_t mode = 0600;
-	const char *folder = agent->settings.spool;
-	if (make_folder(folder, error) < 0)
-		return error->code;
-	int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	agent->lock_fd = at < 0 ? -1 : openat(at, "agent.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
-	int number = errno;
-	if (at >= 0)
-		close(at);
-	errno = number;
-	if (agent->lock_fd < 0)
-		return error_set_errno(error, "cannot use spool '%s'", folder);
-	if (!take_lock(agent->lock_fd, agent->invocation))
-		return error_set(error, ERROR_SYSTEM,
-				 "cannot use spool '%s': another agent uses it (--spool FOLDER names another one)",
-				 folder);
-	if (ftruncate(agent->lock_fd, 0) < 0 || dprintf(agent->lock_fd, "%d\n", (int)getpid()) < 0)
-		return error_set_errno(error, "cannot use spool '%s'", folder);
-	return 0;
-}
 
 /* --- signals --- */
 
@@ -184,7 +114,7 @@ static int run_with_settings(struct agent *agent)
 					       .signals = &agent->old_signals,
 					       .metrics = &agent->metrics,
 					       .figures = &agent->figures };
-	int status = open_spool(agent, &error);
+	int status = agent_spool_open(settings->spool, agent->invocation, &agent->lock_fd, &error);
 	if (status == 0)
 		status = agent_metrics_open(&agent->metrics, settings->metrics, &error);
 	if (status == 0)

@@ -58,6 +58,16 @@ void agent_settings_release(struct agent_settings *settings);
 void agent_settings_record_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 void agent_settings_add_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 
+/* --- the folder (agent_spool.c) --- */
+
+/* Makes the folder if it does not exist, and locks it for this agent and its children, which keep the descriptor. Waits for the recorder of an
+ * agent that was killed. Returns 0 or a negative error. The caller closes *lock_fd unless it is negative. */
+int agent_spool_open(const char *folder, const struct invocation *invocation, int *lock_fd, struct error *error);
+
+typedef void agent_file(void *context, int folder, const char *name);
+/* Calls `visit` for each name in the folder; for none if it cannot be read. */
+void agent_spool_visit(const char *folder, agent_file *visit, void *context);
+
 /* --- a child process (agent_job.c) --- */
 
 /* The work of a child. Returns its exit status. */

@@ -1,6 +1,5 @@
 /* The figures as Prometheus text (exposition format 0.0.4), in an answer of HTTP on a local socket: `curl --unix-socket` reads it, and
  * `socat TCP-LISTEN:PORT,fork UNIX-CONNECT:PATH` lets Prometheus read it. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,25 +29,18 @@ static bool ends_with(const char *name, const char *ending)
 	return length > bytes && strcmp(name + length - bytes, ending) == 0;
 }
 
-/* Counts the files of the spool. */
-static struct waiting count_waiting(const char *folder)
+static void count_file(void *context, int folder, const char *name)
 {
-	struct waiting waiting = { 0 };
-	DIR *stream = opendir(folder);
-	for (struct dirent *at = stream ? readdir(stream) : NULL; at; at = readdir(stream)) {
-		struct stat status;
-		if (at->d_name[0] == '.' || fstatat(dirfd(stream), at->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		waiting.slices += ends_with(at->d_name, SLICE_SUFFIX);
-		waiting.kept += ends_with(at->d_name, SLICE_KEPT);
-		if (ends_with(at->d_name, ".spool")) {
-			waiting.spooled++;
-			waiting.spooled_bytes += (uint64_t)status.st_size;
-		}
+	struct waiting *waiting = context;
+	struct stat status;
+	if (name[0] == '.' || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	waiting->slices += ends_with(name, SLICE_SUFFIX);
+	waiting->kept += ends_with(name, SLICE_KEPT);
+	if (ends_with(name, ".spool")) {
+		waiting->spooled++;
+		waiting->spooled_bytes += (uint64_t)status.st_size;
 	}
-	if (stream)
-		closedir(stream);
-	return waiting;
 }
 
 static double seconds_of(const struct rusage *usage)
@@ -81,7 +73,8 @@ static void append_metrics(struct buffer *text, const struct agent_figures *figu
 	struct rusage self = { 0 }, children = { 0 };
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
-	const struct waiting waiting = count_waiting(figures->spool);
+	struct waiting waiting = { 0 };
+	agent_spool_visit(figures->spool, count_file, &waiting);
 	const struct {
 		const char *name, *help;
 		double value;

@@ -1,6 +1,6 @@
-#include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,18 +285,29 @@ static bool is_written(const struct agent_slices *slices, const char *name)
 	return false;
 }
 
+struct search {
+	const struct agent_slices *slices;
+	char oldest[NAME_MAX + 1];
+};
+
+static void compare_waiting(void *context, int folder, const char *name)
+{
+	struct search *search = context;
+	(void)folder;
+	if (is_named(name, SLICE_SUFFIX) && !is_written(search->slices, name) &&
+	    (!search->oldest[0] || strcmp(name, search->oldest) < 0))
+		snprintf(search->oldest, sizeof(search->oldest), "%s", name);
+}
+
 /* Returns the path of the oldest file that waits, which the caller frees, or NULL if there is none. */
 static char *find_waiting(const struct agent_slices *slices)
 {
-	DIR *stream = opendir(slices->settings->spool);
-	char oldest[256] = "", *path = NULL;
-	for (struct dirent *at = stream ? readdir(stream) : NULL; at; at = readdir(stream))
-		if (is_named(at->d_name, SLICE_SUFFIX) && !is_written(slices, at->d_name) &&
-		    (!oldest[0] || strcmp(at->d_name, oldest) < 0))
-			snprintf(oldest, sizeof(oldest), "%s", at->d_name);
-	if (stream)
-		closedir(stream);
-	return oldest[0] && asprintf(&path, "%s/%s", slices->settings->spool, oldest) >= 0 ? path : NULL;
+	struct search search = { .slices = slices };
+	char *path = NULL;
+	agent_spool_visit(slices->settings->spool, compare_waiting, &search);
+	if (!search.oldest[0] || asprintf(&path, "%s/%s", slices->settings->spool, search.oldest) < 0)
+		return NULL;
+	return path;
 }
 
 static int add_work(const void *context)
@@ -323,14 +334,13 @@ static void start_adder(struct agent_slices *slices, uint64_t now_ns)
 	slices->kept_again_ns = now_ns + KEPT_AGAIN_NS;
 }
 
-/* Gives a file another ending. */
-static bool change_ending(const char *path, const char *from, const char *to)
+/* Gives a slice's file another ending. */
+static bool change_ending(int folder, const char *name, const char *from, const char *to)
 {
-	char *other = NULL;
-	int length = (int)(strlen(path) - strlen(from));
-	bool is_done = asprintf(&other, "%.*s%s", length, path, to) >= 0 && rename(path, other) == 0;
-	free(other);
-	return is_done;
+	char other[PATH_MAX];
+	int length = (int)(strlen(name) - strlen(from));
+	return snprintf(other, sizeof(other), "%.*s%s", length, name, to) < (int)sizeof(other) &&
+	       renameat(folder, name, folder, other) == 0;
 }
 
 static void end_adder(struct agent_slices *slices, uint64_t now_ns)
@@ -348,25 +358,23 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	} else {
 		figures->failures[AGENT_FAILED_STORE]++;
 		slices->kept_again_ns = now_ns + KEPT_AGAIN_NS;
-		if (!change_ending(slices->added, SLICE_SUFFIX, SLICE_KEPT))
+		if (!change_ending(AT_FDCWD, slices->added, SLICE_SUFFIX, SLICE_KEPT))
 			slices->may_wait = false; /* otherwise it would be tried again at once */
 	}
 	free(slices->added);
 	slices->added = NULL;
 }
 
+static void retry_file(void *context, int folder, const char *name)
+{
+	(void)context;
+	if (is_named(name, SLICE_KEPT))
+		change_ending(folder, name, SLICE_KEPT, SLICE_SUFFIX);
+}
+
 void agent_slices_retry_kept(struct agent_slices *slices)
 {
-	const char *folder = slices->settings->spool;
-	DIR *stream = opendir(folder);
-	for (struct dirent *at = stream ? readdir(stream) : NULL; at; at = readdir(stream)) {
-		char *path = NULL;
-		if (is_named(at->d_name, SLICE_KEPT) && asprintf(&path, "%s/%s", folder, at->d_name) >= 0)
-			change_ending(path, SLICE_KEPT, SLICE_SUFFIX);
-		free(path);
-	}
-	if (stream)
-		closedir(stream);
+	agent_spool_visit(slices->settings->spool, retry_file, NULL);
 	slices->kept_again_ns = UINT64_MAX;
 	slices->may_wait = true;
 }
