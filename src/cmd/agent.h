@@ -103,7 +103,7 @@ struct agent_figures {
 	uint64_t stored, stored_bytes; /* slices that the store or the spool has taken */
 	uint64_t failures[AGENT_FAILURES];
 	uint64_t recorded_ns, gap_ns, overlap_ns;
-	uint64_t rate_changes, reloads;
+	uint64_t rate_changes, reloads, early_ends;
 	double hertz, requested_hertz;
 	const char *spool;
 };
@@ -189,6 +189,7 @@ struct agent_slices {
 	uint64_t add_cpu_ns;             /* since the last slice ended */
 	uint32_t weight;                 /* requested intervals for each sample */
 	bool has_sampled;                /* any slice */
+	uint64_t look_ns;                /* at the memory of the recorder */
 	bool is_due;                     /* the next slice begins now */
 	bool stops;                      /* no other slice begins */
 	bool gives_up;                   /* ... and no file is added */

@@ -95,6 +95,8 @@ static void append_metrics(struct buffer *text, const struct agent_figures *figu
 		{ "rate_hertz", "Samples per second of time resources without an interval", figures->hertz },
 		{ "requested_rate_hertz", "The same as it was requested", figures->requested_hertz },
 		{ "rate_changes_total", "Changes of the rate because of the limits", (double)figures->rate_changes },
+		{ "early_ends_total", "Slices that ended early because of the memory of the recorder",
+		  (double)figures->early_ends },
 		{ "reloads_total", "Reloads, by SIGHUP", (double)figures->reloads },
 		{ "cpu_seconds_total", "CPU time of the agent and of its processes that have ended",
 		  seconds_of(&self) + seconds_of(&children) },

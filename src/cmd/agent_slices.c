@@ -11,11 +11,16 @@
 #include "cmd/agent.h"
 #include "cmd/message.h"
 #include "collect/sample/clock.h"
+#include "collect/sample/state/proc.h"
 #include "render/render.h"
 
 static const uint64_t NS_PER_S = 1000000000, NS_PER_MS = 1000000;
 /* The wait after failures: 1 s, 2 s, 4 s, ... And that for files which the store refused. */
 static const uint64_t AGAIN_MOST_NS = 60 * (uint64_t)1000000000, KEPT_AGAIN_NS = 600 * (uint64_t)1000000000;
+
+/* How often the memory of the recorder is looked at. A slice has at least this part of its length. */
+static const uint64_t LOOK_NS = 5 * (uint64_t)1000000000;
+enum { EARLIEST_PART = 4 };
 
 /* --- messages --- */
 
@@ -179,6 +184,25 @@ static void hand_over(struct agent_slices *slices, uint64_t now_ns)
 	slices->has_sampled = true;
 }
 
+/* Begins the next slice before the recorder, which keeps the unwind rules of each program that it has sampled, exceeds the limit of memory. Not
+ * soon after its own beginning, because each start costs CPU time. */
+static void watch_memory(struct agent_slices *slices, uint64_t now_ns)
+{
+	static const double most_part = 0.8;
+	const struct slice *sampling = slice_in(slices, SLICE_SAMPLING);
+	const struct agent_settings *settings = slices->settings;
+	uint64_t pages;
+	if (!sampling || slices->stops || settings->memory_bytes == 0 || now_ns < slices->look_ns)
+		return;
+	slices->look_ns = now_ns + LOOK_NS;
+	if (now_ns - sampling->began_ns < settings->every_ns / EARLIEST_PART || slice_in(slices, SLICE_STARTING) ||
+	    !proc_stat_read((uint32_t)sampling->job.pid, PROC_STAT_RESIDENT, &pages) ||
+	    (double)pages * (double)sysconf(_SC_PAGESIZE) < most_part * (double)settings->memory_bytes)
+		return;
+	slices->is_due = true;
+	slices->figures->early_ends++;
+}
+
 /* --- the end of a slice --- */
 
 static void choose_rate(struct agent_slices *slices, const struct recorded *made, const struct agent_end *end)
@@ -190,8 +214,8 @@ static void choose_rate(struct agent_slices *slices, const struct recorded *made
 	const struct agent_use limits = { settings->cpu_share, settings->memory_bytes };
 	const struct agent_use used = { (double)(end->cpu_ns + slices->add_cpu_ns) / ns, end->memory_bytes };
 	slices->add_cpu_ns = 0;
-	/* An early end makes the share of the start too large. */
-	if (made->end_ns - made->start_ns < settings->every_ns / 2)
+	/* The end by a signal, right after the start, makes the share of the start too large. */
+	if (made->end_ns - made->start_ns < settings->every_ns / EARLIEST_PART)
 		return;
 	slices->weight = agent_rate_next(old, settings->hertz, &used, &limits);
 	if (slices->weight == old)
@@ -403,6 +427,7 @@ void agent_slices_step(struct agent_slices *slices, uint64_t now_ns)
 	end_slices(slices, now_ns);
 	if (slices->refused)
 		slices->stops = slices->gives_up = true;
+	watch_memory(slices, now_ns);
 	start_if_due(slices, now_ns);
 	if (slices->adder.pid && has_ended(&slices->adder))
 		end_adder(slices, now_ns);
@@ -415,15 +440,17 @@ void agent_slices_step(struct agent_slices *slices, uint64_t now_ns)
 uint64_t agent_slices_due(const struct agent_slices *slices, uint64_t now_ns)
 {
 	/* While a recorder starts, its file is looked for. */
-	const uint64_t look_ns = 10 * NS_PER_MS;
+	const uint64_t start_ns = 10 * NS_PER_MS;
 	uint64_t due = slices->stops ? UINT64_MAX : slices->kept_again_ns;
 	uint64_t next = lasts_until(slices);
 	if (slice_in(slices, SLICE_STARTING))
-		next = now_ns + look_ns;
+		next = now_ns + start_ns;
 	else if (slices->stops || slices->count == SLICES_MOST) /* the end of a child is waited for */
 		next = UINT64_MAX;
 	else if (next < slices->again_ns)
 		next = slices->again_ns;
+	if (slices->settings->memory_bytes > 0 && slice_in(slices, SLICE_SAMPLING) && slices->look_ns < next)
+		next = slices->look_ns;
 	return next < due ? next : due;
 }
 

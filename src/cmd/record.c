@@ -35,7 +35,7 @@ enum {
 	OPTION_UNTIL
 };
 
-enum { NS_PER_S = 1000000000 };
+enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
 
 /* --- arguments --- */
 
@@ -457,6 +457,8 @@ static int run(struct invocation *invocation)
 
 static int record_slice_with(struct invocation *invocation, struct record_options *options, void *context)
 {
+	/* 100 samples a second of each processor. */
+	const uint64_t least_ns = 10 * NS_PER_MS;
 	struct record_slice *slice = context;
 	struct error error = { 0 };
 	if (take_frequency(invocation, options, &error) < 0)
@@ -464,8 +466,13 @@ static int record_slice_with(struct invocation *invocation, struct record_option
 	options->cpu_share = slice->cpu_share;
 	options->weight = slice->weight;
 	options->time_interval *= slice->weight;
-	for (size_t i = 0; i < options->resource_count; i++)
-		options->resources[i].interval *= slice->weight;
+	options->has_low_rate = options->resource_count > 0 || options->time_interval >= least_ns;
+	for (size_t i = 0; i < options->resource_count; i++) {
+		struct resource_request *request = &options->resources[i];
+		options->has_low_rate &= resource_is_clock(request->row) && request->row->gtick_ns > 0 &&
+					 request->interval >= least_ns / request->row->gtick_ns;
+		request->interval *= slice->weight;
+	}
 	return record(invocation, options, option_value(invocation, OPTION_OUTPUT), &slice->recorded);
 }
 

@@ -214,6 +214,17 @@ class TestRecording:
 		assert {1, 2, 4} <= weights and weights <= {1, 2, 4, 8, 16}
 		assert "note: sampled at 1/2 of the requested rate" in done("info", "--store", agent.store)
 
+	@pytest.mark.long("the agent looks at the memory of its recorder each 5 s, and ends no slice before a quarter of its length")
+	def test_limit_of_memory(self, tmp_path):
+		"""A slice ends early if its recorder takes too much memory."""
+		with Agent(tmp_path, "--memory", "1M", every="20s") as agent:
+			agent.wait_for_figure("stored_slices_total", 1)
+			metrics = agent.metrics()
+			assert metrics["early_ends_total"] == 1 and metrics["recorded_seconds_total"] < 19
+			assert metrics["child_memory_bytes"] > 2 ** 20
+			agent.stop()
+		assert "lowered the rate from 19 to 9.5 Hz" in agent.text()
+
 	@pytest.mark.long("a soak: 2 minutes, or CPPROF_SOAK_SECONDS (a release: 1200)")
 	def test_soak(self, tmp_path):
 		"""The memory and the descriptors of the agent stay the same over many slices, and all that they sampled is in the store."""

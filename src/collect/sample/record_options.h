@@ -46,6 +46,7 @@ struct record_options {
 	 * profile has those before that, and each sample counts so many hits, so that the profile can
 	 * be added up with others. 0: not lowered. */
 	uint32_t weight;
+	bool has_low_rate;        /* rings may be small: a few hundred samples a second */
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */
