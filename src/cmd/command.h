@@ -165,7 +165,7 @@ int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, stru
  * with the collectors have it. */
 /* clang-format off */
 #define COMMANDS(READS, MEASURES) \
-	MEASURES(record) MEASURES(top) MEASURES(control) MEASURES(trace) MEASURES(resources) \
+	MEASURES(record) MEASURES(agent) MEASURES(top) MEASURES(control) MEASURES(trace) MEASURES(resources) \
 	MEASURES(instrument) MEASURES(cc) MEASURES(cxx) MEASURES(optimize) MEASURES(contextualize) \
 	READS(report) READS(explain) READS(html) READS(browse) READS(explore) READS(info) READS(name) \
 	READS(gprof) READS(whatif) MEASURES(causal) READS(diff) READS(regress) READS(import) READS(export) READS(push) \

@@ -36,7 +36,7 @@ enum {
 	OPTION_UNTIL
 };
 
-enum { NS_PER_S = 1000000000 };
+enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
 
 /* --- arguments --- */
 
@@ -444,8 +444,9 @@ static int run_named(struct invocation *invocation, struct record_options *optio
 	return status;
 }
 
-static int run_with(struct invocation *invocation, struct record_options *options)
+static int run_with(struct invocation *invocation, struct record_options *options, void *context)
 {
+	(void)context;
 	struct error error = { 0 };
 	if (take_frequency(invocation, options, &error) < 0 || check_jit(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
@@ -470,7 +471,35 @@ static int run_with(struct invocation *invocation, struct record_options *option
 
 static int run(struct invocation *invocation)
 {
-	return subject_run(invocation, run_with);
+	return subject_run(invocation, run_with, NULL);
+}
+
+/* --- a slice of the agent --- */
+
+static int record_slice_with(struct invocation *invocation, struct record_options *options, void *context)
+{
+	/* 100 samples a second of each processor. */
+	const uint64_t least_ns = 10 * NS_PER_MS;
+	struct record_slice *slice = context;
+	struct error error = { 0 };
+	if (take_frequency(invocation, options, &error) < 0)
+		return failure_of(invocation, &error);
+	options->cpu_share = slice->cpu_share;
+	options->weight = slice->weight;
+	options->time_interval *= slice->weight;
+	options->has_low_rate = options->resource_count > 0 || options->time_interval >= least_ns;
+	for (size_t i = 0; i < options->resource_count; i++) {
+		struct resource_request *request = &options->resources[i];
+		options->has_low_rate &= resource_is_clock(request->row) && request->row->gtick_ns > 0 &&
+					 request->interval >= least_ns / request->row->gtick_ns;
+		request->interval *= slice->weight;
+	}
+	return record(invocation, options, option_value(invocation, OPTION_OUTPUT), &slice->recorded);
+}
+
+int record_slice(struct invocation *invocation, struct record_slice *slice)
+{
+	return subject_run(invocation, record_slice_with, slice);
 }
 
 static const char *measurement_word(size_t index)

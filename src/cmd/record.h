@@ -15,7 +15,8 @@ enum { REPEATS_MOST = 1000, RECORDED_NAME_BYTES = 48 };
 /* The figures of one complete recording. */
 struct recorded {
 	uint64_t samples, lost;
-	uint64_t total; /* gticks of the first resource; 0: not known */
+	uint64_t total;            /* gticks of the first resource; 0: not known */
+	uint64_t start_ns, end_ns; /* of the sampling, by CLOCK_MONOTONIC */
 	char resource[RECORDED_NAME_BYTES], unit[RECORDED_NAME_BYTES];
 };
 
@@ -48,6 +49,18 @@ int record_repeat(struct invocation *invocation, struct record_options *options,
  * in all recordings together; at most REPEATS_MOST times. Adds the recordings up into `output`, and removes them. */
 int record_until(struct invocation *invocation, struct record_options *options, const char *output, const char *error,
 		 recording_maker *make);
+
+/* --- a slice of the agent (agent.h) --- */
+
+struct record_slice {
+	double cpu_share; /* record_options */
+	uint32_t weight;
+	struct recorded recorded; /* total 0: the profile is not complete */
+};
+
+/* Makes the one recording of a parsed command line of `record` that has -a and -o, until a signal, and prints its closing line. Sets
+ * slice->recorded. Returns the exit status. */
+int record_slice(struct invocation *invocation, struct record_slice *slice);
 
 /* --- the names and the summaries of these recordings (record_summary.c) --- */
 

@@ -15,7 +15,9 @@
 void recorded_set(struct recorded *recorded, const struct profile *profile, uint64_t samples, uint64_t lost)
 {
 	const struct profile_resource *first = profile->resources;
-	*recorded = (struct recorded){ .samples = samples, .lost = lost };
+	*recorded = (struct recorded){
+		.samples = samples, .lost = lost, .start_ns = profile->start_ns, .end_ns = profile->end_ns
+	};
 	if (profile->resource_count == 0)
 		return;
 	recorded->total = first->total;

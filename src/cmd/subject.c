@@ -167,7 +167,7 @@ void subject_describe(const struct invocation *invocation, const struct record_o
 	buffer_append_byte(line, 0);
 }
 
-int subject_run(struct invocation *invocation, subject_action *action)
+int subject_run(struct invocation *invocation, subject_action *action, void *context)
 {
 	struct process_list processes = { 0 };
 	struct record_options options = { .processes = &processes };
@@ -180,7 +180,7 @@ int subject_run(struct invocation *invocation, subject_action *action)
 	} else {
 		subject_describe(invocation, &options, &line);
 		options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-		status = action(invocation, &options);
+		status = action(invocation, &options, context);
 	}
 	buffer_release(&line);
 	process_list_release(&processes);

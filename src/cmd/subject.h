@@ -69,11 +69,11 @@ enum {
 word_at *subject_option_words(int id);
 
 /* The part of a command that records. Its options come from the words: resources, target, duration, backend and command line. */
-typedef int subject_action(struct invocation *invocation, struct record_options *options);
+typedef int subject_action(struct invocation *invocation, struct record_options *options, void *context);
 
 /* Runs `action` with the options that the words give; what they point to lasts until it returns. Returns its exit status,
  * or prints why the words give none and returns that status. */
-int subject_run(struct invocation *invocation, subject_action *action);
+int subject_run(struct invocation *invocation, subject_action *action, void *context);
 
 /* Appends the processes and the command that the options record, quoted as for a shell and NUL-terminated, for the profile. */
 void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line);

@@ -157,8 +157,9 @@ static int start(const struct invocation *invocation, struct record_options *opt
 	return live ? watch(invocation, live, options, window_s) : failure_of(invocation, &error);
 }
 
-static int run_with(struct invocation *invocation, struct record_options *options)
+static int run_with(struct invocation *invocation, struct record_options *options, void *context)
 {
+	(void)context;
 	struct error error = { 0 };
 	double window_s = WINDOW_S;
 	if (take_words(invocation, options, &window_s, &error) < 0)
@@ -172,7 +173,7 @@ static int run_with(struct invocation *invocation, struct record_options *option
 
 static int run(struct invocation *invocation)
 {
-	return subject_run(invocation, run_with);
+	return subject_run(invocation, run_with, NULL);
 }
 
 static const char *const usage[] = {

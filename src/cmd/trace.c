@@ -135,8 +135,9 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	return result.status;
 }
 
-static int run_with(struct invocation *invocation, struct record_options *options)
+static int run_with(struct invocation *invocation, struct record_options *options, void *context)
 {
+	(void)context;
 	struct trace_events events = { .path = option_value(invocation, OPTION_OUTPUT) };
 	struct error error = { 0 };
 	int status = take_words(invocation, options, &events, &error);
@@ -147,7 +148,7 @@ static int run_with(struct invocation *invocation, struct record_options *option
 
 static int run(struct invocation *invocation)
 {
-	return subject_run(invocation, run_with);
+	return subject_run(invocation, run_with, NULL);
 }
 
 static const char *const usage[] = {

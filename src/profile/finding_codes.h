@@ -34,6 +34,9 @@
 	  "Each sample takes some microseconds of the thread that it is taken in; -r RES/INTERVAL sets the interval.") \
 	X(SAMPLING_PAUSED, "sampling-paused", WARNING, CLOSING, "pause", \
 	  "The kernel takes no samples during a pause; raise kernel.perf_event_max_sample_rate, or the interval.") \
+	X(RATE_LOWERED, "rate-lowered", NOTE, INFO, "", \
+	  "The agent stays below its limits of CPU time and memory; --cpu and --memory of cpprof agent set them. Each " \
+	  "sample counts as many hits as it stands for, so that fractions are right and have larger errors.") \
 	X(PROCESSES_STILL_RUNNING, "processes-still-running", WARNING, CLOSING, "process", \
 	  "The recording ended with the command; what these processes used later is missing.") \
 	X(COMMAND_KILLED, "command-killed", NOTE, CLOSING, "", \

@@ -11,7 +11,7 @@ BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
 CPPROF = str(BUILD / "src/cmd/cpprof")
 MAKE_PROFILE = str(BUILD / "tests/unit/make_profile")
 SECONDS_ALLOWED = 60
-COMMANDS = ("record", "trace", "report", "explore", "info", "whatif", "diff", "import", "export", "help", "completion")
+COMMANDS = ("record", "agent", "trace", "report", "explore", "info", "whatif", "diff", "import", "export", "help", "completion")
 
 
 def run(*words, directory=None, stdin=subprocess.DEVNULL, text=True, **environment):

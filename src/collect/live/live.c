@@ -278,7 +278,7 @@ static struct live *new_live(const struct live_options *options, struct error *e
 						  .publish = on_publish,
 						  .flush = on_flush,
 						  .finish = on_finish };
-	live->apart.cpu_share = CPU_SHARE;
+	live->options.cpu_share = CPU_SHARE;
 	for (int i = 0; i < 3; i++)
 		live->apart.command_streams[i] = options->command_streams[i];
 	pthread_mutex_init(&live->lock, NULL);

@@ -130,6 +130,7 @@ struct backend_request {
 	bool creations;                       /* report the stacks that start threads, where the backend can */
 	bool kernel_stacks;                   /* deliver the kernel's own stacks, where the backend can */
 	bool paused;                          /* count nothing until the program calls cpprof_start; only preload can */
+	bool has_low_rate;                    /* rings may be small: a few hundred samples a second */
 	bool experiments;                     /* there will be virtual speed-ups; only preload can */
 };
 

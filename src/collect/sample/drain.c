@@ -157,7 +157,7 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
  * turns make up for the rest: *owed_ns, up to OWED_MOST_NS. */
 static void limit_cpu_share(const struct run *run, uint64_t began_ns, uint64_t cpu_ns, uint64_t *owed_ns)
 {
-	const double share = run->options->apart ? run->options->apart->cpu_share : 0;
+	const double share = run->options->cpu_share;
 	if (share <= 0)
 		return;
 	uint64_t passed_ns = clock_now_ns(CLOCK_MONOTONIC) - began_ns;

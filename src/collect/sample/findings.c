@@ -47,7 +47,7 @@ static struct deviation deviation_of(const struct run *run, size_t request)
 	bool is_whole = run->plan.resources[request].row->modes == RESOURCE_ALL_MODES;
 	double tolerated = is_whole ? TOLERATED_PERCENT : MODE_TOLERATED_PERCENT;
 	double expected = used(run, request) / (double)resource->interval;
-	double beyond = (double)run->sink.hits[request] + (double)resource->lost - expected;
+	double beyond = (double)run->sink.hits[request] + (double)(resource->lost * run->sink.weight) - expected;
 	double variance = expected;
 	if (counter_is_cpu_time(run->plan.resources[request].counter) && run->sink.squares[request] > variance)
 		variance = run->sink.squares[request];
@@ -223,6 +223,9 @@ static void add_restrictions(struct run *run)
 	if (!run->plan.vtable->has_kernel && !run->options->no_kernel)
 		finding_add(profile, FINDING_KERNEL_NOT_RECORDED, 0, "the kernel's functions are not recorded by %s",
 			    run->plan.vtable->name);
+	if (run->sink.weight > 1)
+		finding_add(profile, FINDING_RATE_LOWERED, 0, "sampled at 1/%u of the requested rate",
+			    (unsigned)run->sink.weight);
 	if (run->hides_kernel)
 		finding_add(profile, FINDING_KERNEL_NOT_RECORDED, 0,
 			    "the kernel hides its functions: kernel.kptr_restrict or kernel.perf_event_paranoid");

@@ -37,11 +37,11 @@ static void add_unsampled_hits(struct run *run, size_t request)
 	enum { TOLERATED_HITS = 5, TOLERATED_PERCENT = 2 };
 	const struct profile_resource *resource = &run->sink.profile->resources[request];
 	uint64_t expected = resource->total / resource->interval;
-	uint64_t taken = run->sink.hits[request] + resource->lost;
+	uint64_t taken = run->sink.hits[request] + resource->lost * run->sink.weight;
 	if (!counter_is_cpu_time(run->plan.resources[request].counter) || expected <= taken)
 		return;
 	uint64_t missing = expected - taken;
-	if (missing > TOLERATED_HITS && missing > expected * TOLERATED_PERCENT / 100 &&
+	if (missing > TOLERATED_HITS * run->sink.weight && missing > expected * TOLERATED_PERCENT / 100 &&
 	    sample_sink_add_unsampled(&run->sink, (uint32_t)request, missing) < 0)
 		run->sink.out_of_memory = true;
 }

@@ -187,6 +187,8 @@ static int prepare(struct run *run, struct error *error)
 		result = sample_sink_init(&run->sink, error);
 	if (result < 0)
 		return result;
+	if (options->weight > 0)
+		run->sink.weight = options->weight;
 	if (destination->event)
 		sample_sink_set_observer(&run->sink, destination->event, destination->context);
 	if (options->everything)

@@ -289,6 +289,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.paused = options->paused,
 		.experiments = options->director != NULL,
 		.creations = true,
+		.has_low_rate = options->has_low_rate,
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)
 		/* The names of all mappings describe the memory that faults touched. */

@@ -22,10 +22,6 @@ struct profile;
 struct record_apart {
 	int stop_fd;            /* readable: the recording ends */
 	int command_streams[3]; /* the command's standard input, output and error; the caller closes them */
-	/* The monitor wakes up less often, at least 10 times a second, if it would use more than
-	 * this share of one processor: also for maps of new processes and for stacks that are to
-	 * be completed. 0: no limit. */
-	double cpu_share;
 };
 
 struct record_options {
@@ -42,6 +38,15 @@ struct record_options {
 	bool paused;      /* count nothing until the program calls cpprof_start */
 	/* Makes experiments with the target, by a backend that can (causal/director.h). Not owned; NULL: none. */
 	struct causal_director *director;
+	/* The monitor wakes up less often, at least 10 times a second, if it would use more than
+	 * this share of one processor: also for maps of new processes and for stacks that are to
+	 * be completed. 0: no limit. */
+	double cpu_share;
+	/* The agent has lowered the rate: the intervals were multiplied by this power of two, the
+	 * profile has those before that, and each sample counts so many hits, so that the profile can
+	 * be added up with others. 0: not lowered. */
+	uint32_t weight;
+	bool has_low_rate;        /* rings may be small: a few hundred samples a second */
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */

@@ -6,7 +6,7 @@
 
 int sample_sink_init(struct sample_sink *sink, struct error *error)
 {
-	*sink = (struct sample_sink){ .profile = profile_new(), .marker_location = PROFILE_NONE };
+	*sink = (struct sample_sink){ .profile = profile_new(), .weight = 1, .marker_location = PROFILE_NONE };
 	label_numbers_init(&sink->labels);
 	hash_map_init(&sink->changed);
 	if (sink->profile)
@@ -62,7 +62,7 @@ static int add_touch(struct sample_sink *sink, const struct backend_sample *samp
 				       .node = node,
 				       .thread = thread->id,
 				       .resource = sample->request,
-				       .count = sample->hits };
+				       .count = sample->hits * sink->weight };
 	touch.mapping = processes_name_of_memory(sink->processes, process, sample->touched);
 	int64_t added = profile_add_touch(sink->profile, &touch);
 	return added < 0 ? (int)added : 0;
@@ -72,7 +72,8 @@ static int add_hit(struct sample_sink *sink, const struct backend_sample *sample
 {
 	struct profile *profile = sink->profile;
 	size_t first = profile->hit_count;
-	int result = profile_add_hit(profile, sample->time_ns, thread, node, sample->request, sample->hits);
+	int result =
+		profile_add_hit(profile, sample->time_ns, thread, node, sample->request, sample->hits * sink->weight);
 	uint32_t labels = label_numbers_get(&sink->labels, sample->labels);
 	return result < 0 ? result : profile_label_hits(profile, first, labels);
 }
@@ -132,8 +133,9 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		return;
 	}
 	sink->samples++;
-	sink->hits[sample->request] += sample->hits;
-	sink->squares[sample->request] += (double)sample->hits * (double)sample->hits;
+	uint64_t hits = sample->hits * sink->weight;
+	sink->hits[sample->request] += hits;
+	sink->squares[sample->request] += (double)hits * (double)hits;
 	if (sample->has_touched)
 		note_failure(sink, add_touch(sink, sample, thread, (uint32_t)node));
 	if (sink->on_event)
@@ -350,7 +352,7 @@ int sample_sink_add_resources(struct sample_sink *sink, const struct backend_req
 						     .backend = ids[3],
 						     .note = ids[4],
 						     .kind = RESOURCE_SAMPLED,
-						     .interval = asked->interval };
+						     .interval = asked->interval / sink->weight };
 		int64_t added = profile_add_resource(profile, &resource);
 		if (added < 0)
 			return (int)added;

@@ -36,6 +36,8 @@ struct sample_sink {
 	struct processes *processes;
 	struct stacks *stacks;
 	uint64_t samples;
+	uint64_t
+		weight; /* of the hits of each sample: a sample is taken at so many intervals of the profile; 1 or more */
 	uint64_t hits[RESOURCE_REQUESTS_MAX];  /* by request */
 	double squares[RESOURCE_REQUESTS_MAX]; /* ... and the sums of their squares, over samples */
 	uint64_t throttled;

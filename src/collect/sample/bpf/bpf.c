@@ -102,7 +102,7 @@ static int open_all(struct backend *backend, struct error *error)
 	if (!backend->programs)
 		return error->code;
 	bpf_kernel_names_init(&backend->names, backend->programs);
-	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), BPF_RING_BYTES);
+	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), bpf_ring_bytes(&backend->request));
 	if (!backend->ring)
 		return error_set_errno(error, "cannot map the ring of the eBPF programs");
 	const struct bpf_code_maps maps = {

@@ -195,6 +195,11 @@ static int share_chunk(struct programs *programs)
 	return result < 0 ? result : bpf_map__set_inner_map_fd(programs->maps.chunks, bpf_map__fd(first));
 }
 
+size_t bpf_ring_bytes(const struct backend_request *request)
+{
+	return request->has_low_rate ? BPF_RING_SMALL_BYTES : BPF_RING_BYTES;
+}
+
 /* Makes the maps as small as the request permits: the kernel clears all of their memory. */
 static int set_sizes(struct programs *programs, const struct backend_request *request, size_t cpus)
 {
@@ -203,7 +208,7 @@ static int set_sizes(struct programs *programs, const struct backend_request *re
 		size_t entries;
 	} sizes[] = {
 		{ programs->maps.scratches, cpus * BPF_SCRATCHES_PER_CPU },
-		{ programs->maps.ring, BPF_RING_BYTES },
+		{ programs->maps.ring, bpf_ring_bytes(request) },
 		{ programs->maps.wanted, process_list_is_empty(request->processes) ? 1 : BPF_WANTED },
 	};
 	int result = 0;

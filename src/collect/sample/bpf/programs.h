@@ -12,7 +12,9 @@
 /* Generated from programs/programs.bpf.c by the build. It does not include the headers that it needs. */
 #include "programs.skel.h"
 
-enum { BPF_RING_BYTES = 8 * 1024 * 1024 };
+/* The ring of samples. At a low rate the small one has room for longer than the monitor ever waits. */
+enum { BPF_RING_BYTES = 8 * 1024 * 1024, BPF_RING_SMALL_BYTES = 512 * 1024 };
+size_t bpf_ring_bytes(const struct backend_request *request);
 
 /* Returns the part of a request that the programs use. */
 struct bpf_request bpf_request_of(const struct resource_request *request);

@@ -49,6 +49,7 @@ enum proc_stat_field {
 	PROC_STAT_FLAGS = 9,
 	PROC_STAT_CHILD_FAULTS = 11, /* minor faults of the children that the process has waited for */
 	PROC_STAT_START = 22,        /* when the process began, in ticks of _SC_CLK_TCK after the boot */
+	PROC_STAT_RESIDENT = 24,     /* pages */
 	PROC_STAT_STACK = 28,        /* address where its first thread's stack began; 1: not permitted */
 };
 

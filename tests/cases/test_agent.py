@@ -1,0 +1,284 @@
+"""`cpprof agent` records the machine slice by slice into a store. Its recordings count moves to another processor (migrations), which only the
+programs of the tests make in known numbers."""
+import configparser
+import functools
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from attach_support import EACH, EVENT_US
+from cli_support import check_failure, done, run
+from measuring import between
+from record_support import CPPROF, MOVES, REPOSITORY, build, needs_perf, needs_two_processors
+from user_support import only_root, open_folder, unprivileged
+
+PACKAGING = REPOSITORY / "examples/agent"
+SECONDS = 60
+
+
+@functools.cache
+def refusal():
+	"""Returns the reason why -a is refused here, or None."""
+	result = run("record", "-a", "--duration", "0.01", "-o", "/dev/null")
+	return None if result.returncode == 0 else result.stderr.strip()
+
+
+@pytest.fixture(scope="module")
+def needs_machine():
+	if refusal():
+		pytest.skip(refusal())
+
+
+records = [needs_perf, needs_two_processors, pytest.mark.usefixtures("needs_machine")]
+
+
+def wait_until(condition, about, seconds=SECONDS):
+	deadline = time.monotonic() + seconds
+	while not condition():
+		assert time.monotonic() < deadline, about()
+		time.sleep(0.01)
+
+
+class Agent:
+	"""A running agent with its own spool and store."""
+
+	def __init__(self, folder, *words, store=None, spool=None, every="1h"):
+		self.store, self.spool, self.socket = store or folder / "store.db", spool or folder / "spool", folder / "metrics"
+		self.log = folder / "log"
+		with open(self.log, "ab") as log:
+			self.began = log.tell()
+			self.process = subprocess.Popen([CPPROF, "agent", "--store", self.store, "--spool", self.spool, "--every", every, "--cpu", "0",
+				"--metrics", self.socket, *map(str, words)], stdin=subprocess.DEVNULL, stderr=log, cwd=folder)
+
+	def __enter__(self):
+		self.wait_for("recording into")
+		return self
+
+	def __exit__(self, *_):
+		self.process.kill()
+		self.process.wait()
+		# Its last recorder ends its slice before the folder is removed.
+		subprocess.run(["flock", "-w", str(SECONDS), self.spool / "agent.lock", "true"], check=True)
+
+	def text(self):
+		return self.log.read_bytes()[self.began:].decode()
+
+	def wait_for(self, text):
+		wait_until(lambda: text in self.text() or self.process.poll() is not None, self.text)
+		assert text in self.text(), self.text()
+
+	def metrics(self):
+		with socket.socket(socket.AF_UNIX) as client:
+			client.settimeout(SECONDS)
+			client.connect(str(self.socket))
+			client.sendall(b"GET /metrics HTTP/1.1\r\nHost: agent\r\n\r\n")
+			answer = b""
+			while part := client.recv(65536):
+				answer += part
+		head, _, body = answer.decode().partition("\r\n\r\n")
+		assert head.startswith("HTTP/1.0 200 OK\r\n") and f"Content-Length: {len(body)}" in head
+		return figures_of(body)
+
+	def wait_for_figure(self, name, least):
+		wait_until(lambda: self.metrics()[name] >= least, lambda: f"{self.metrics()}\n{self.text()}")
+
+	def stop(self):
+		"""Ends it as a service manager does. Returns (slices, samples) of its last line."""
+		self.process.send_signal(signal.SIGTERM)
+		assert self.process.wait(SECONDS) == 0, self.text()
+		last = re.search(r"^cpprof agent: stopped: (\d+) slices?, (\d+) samples?, 0 lost\n\Z", self.text(), re.M)
+		assert last, self.text()
+		return tuple(map(int, last.groups()))
+
+
+def figures_of(text):
+	"""Reads Prometheus's exposition format: {name with labels: value}. Each metric has one # HELP, then one # TYPE, then its values."""
+	figures, kinds, helped = {}, {}, None
+	assert text.endswith("\n")
+	for line in text.splitlines():
+		if found := re.fullmatch(r"# HELP ([a-z_]+) \S.*", line):
+			helped = found[1]
+			assert helped not in kinds
+		elif found := re.fullmatch(r"# TYPE ([a-z_]+) (counter|gauge)", line):
+			assert found[1] == helped and found[2] == ("counter" if helped.endswith("_total") else "gauge")
+			kinds[helped] = found[2]
+		else:
+			name, labels, value = re.fullmatch(r'([a-z_]+)((?:\{[a-z_]+="[^"\\]*"\})?) ([0-9.e+-]+)', line).groups()
+			assert name == helped and name in kinds and name + labels not in figures
+			figures[name.removeprefix("cpprof_agent_") + labels] = float(value)
+			assert figures[name.removeprefix("cpprof_agent_") + labels] >= 0
+	return figures
+
+
+def make_moves():
+	"""Runs a program that makes 3 * EACH moves."""
+	subprocess.run([build("fork_tree.c", f"-DEVENT_US={EVENT_US}", *MOVES[0]), "3"], check=True, stdout=subprocess.DEVNULL)
+
+
+def moves_in(store, *selection):
+	"""The moves of the program in a store."""
+	lines = done("export", "--store", store, *selection).splitlines()
+	return sum(int(line.rpartition(" ")[2]) for line in lines if re.search(r";(even|odd)_generation;.*;countable_event", line))
+
+
+def stored(store):
+	"""(recordings, samples) of a store."""
+	text = done("store", "stats", "--store", store)
+	return tuple(int(re.search(rf"^{name} +(\d+)$", text, re.M)[1]) for name in ("recordings", "samples"))
+
+
+class TestRecording:
+	pytestmark = records
+
+	def test_slices(self, tmp_path):
+		"""A reload ends a slice, which is added with the new options, as is the next one. The metrics, the last line and the store agree, and nothing
+		is left."""
+		config = tmp_path / "agent.conf"
+		config.write_text("# options\n\nresource migrations/1\nlabel part=first\n")
+		with Agent(tmp_path, "--config", config) as agent:
+			check_failure(run("agent", "--spool", agent.spool), f"cannot use spool '{agent.spool}': another agent uses it")
+			make_moves()
+			config.write_text("evry 1h\n")
+			agent.process.send_signal(signal.SIGHUP)
+			agent.wait_for("unknown option '--evry' (did you mean '--every'?)\ncpprof agent: warning: the old settings stay in use")
+			config.write_text("resource migrations/1\n  label  part=second \n")
+			agent.process.send_signal(signal.SIGHUP)
+			agent.wait_for_figure("stored_slices_total", 1)
+			make_moves()
+			metrics = agent.metrics()
+			assert (metrics["slices_total"], metrics["reloads_total"], metrics["requested_rate_hertz"]) == (1, 1, 19)
+			assert metrics["gap_seconds_total"] == metrics["failures_total{kind=\"record\"}"] == metrics["failures_total{kind=\"store\"}"] == 0
+			assert min(metrics[name] for name in ("cpu_seconds_total", "memory_bytes", "child_memory_bytes", "stored_bytes_total")) > 0
+			last = agent.stop()
+		assert last[0] == 2 and last == stored(agent.store)
+		assert moves_in(agent.store) == moves_in(agent.store, "--label", "part=second") == 6 * EACH
+		assert [path.name for path in agent.spool.iterdir()] == ["agent.lock"] and not agent.socket.exists()
+		assert done("report", "--store", agent.store, "--service", "machine", "--functions")
+
+	def test_after_a_kill(self, tmp_path):
+		"""The recorder of a killed agent ends its slice by itself, and the next agent adds it. So do files that were left earlier."""
+		with Agent(tmp_path, "-r", MOVES[1]) as killed:
+			make_moves()
+			killed.process.kill()
+			killed.process.wait()
+			left = tmp_path / "spool/slice-0000000000001.data.kept"
+			left.write_bytes(b"no recording")
+			with Agent(tmp_path, "-r", MOVES[1]) as agent:
+				agent.wait_for_figure("stored_slices_total", 1)
+				agent.wait_for_figure("kept_slices", 1)
+				assert moves_in(agent.store) == 3 * EACH
+				assert agent.stop()[0] == 1
+		assert "cannot open" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
+		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", left.name]
+
+	def test_store_is_away(self, tmp_path):
+		"""A store that cannot be reached at the start: what is recorded waits in the spool, until an agent whose store can be reached."""
+		with Agent(tmp_path, "-r", MOVES[1], store="http://127.0.0.1:1/none") as away:
+			make_moves()
+			away.stop()
+		assert "kept 1 recording in" in away.text() and len(list(away.spool.glob("*.spool"))) == 1
+		with Agent(tmp_path, "-r", MOVES[1]) as agent:
+			assert agent.metrics()["spooled_recordings"] == 1
+			assert agent.stop()[0] == 1
+		assert "sent 1 recording of" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
+		assert not list(agent.spool.glob("*.spool"))
+
+	def test_second_signal(self, tmp_path):
+		"""It ends the agent without adding: the file is complete, and stays for the next one."""
+		with Agent(tmp_path, "-r", MOVES[1]) as agent:
+			make_moves()
+			agent.process.send_signal(signal.SIGTERM)
+			agent.process.send_signal(signal.SIGINT)
+			assert agent.process.wait(SECONDS) == 0, agent.text()
+			(left,) = agent.spool.glob("slice-*.data")
+			assert "recording-cut" not in done("info", "--format", "json", left)
+		assert not agent.store.exists()
+
+	@pytest.mark.measured("other processes change the CPU time of the recorder")
+	def test_limit_of_the_rate(self, tmp_path):
+		"""Slices of 2 s exceed any small limit by their start alone: the rate falls by half each time, and the recordings tell."""
+		with Agent(tmp_path, "--cpu", "0.01%", "-r", "cpu", every="2s") as agent:
+			agent.wait_for("lowered the rate from 9.5 to 4.75 Hz: the last slice used ")
+			agent.wait_for_figure("stored_slices_total", 5)
+			agent.stop()
+		# Recordings at different rates add up: a sample at half the rate counts twice.
+		with sqlite3.connect(agent.store) as store:
+			weights = {hits // samples for hits, samples in store.execute("SELECT hits, samples FROM hits") if hits % samples == 0}
+		assert {1, 2, 4} <= weights and weights <= {1, 2, 4, 8, 16}
+		assert "note: sampled at 1/2 of the requested rate" in done("info", "--store", agent.store)
+
+	@pytest.mark.long("the agent looks at the memory of its recorder each 5 s, and ends no slice before a quarter of its length")
+	def test_limit_of_memory(self, tmp_path):
+		"""A slice ends early if its recorder takes too much memory."""
+		with Agent(tmp_path, "--memory", "1M", every="20s") as agent:
+			agent.wait_for_figure("stored_slices_total", 1)
+			metrics = agent.metrics()
+			assert metrics["early_ends_total"] == 1 and metrics["recorded_seconds_total"] < 19
+			assert metrics["child_memory_bytes"] > 2 ** 20
+			agent.stop()
+		assert "lowered the rate from 19 to 9.5 Hz" in agent.text()
+
+	@pytest.mark.long("a soak: 2 minutes, or CPPROF_SOAK_SECONDS (a release: 1200)")
+	def test_soak(self, tmp_path):
+		"""The memory and the descriptors of the agent stay the same over many slices, and all that they sampled is in the store."""
+		seconds = float(os.environ.get("CPPROF_SOAK_SECONDS", "120"))
+		with Agent(tmp_path, every="4s") as agent:
+			agent.wait_for_figure("stored_slices_total", 5)
+			before, descriptors = agent.metrics(), len(os.listdir(f"/proc/{agent.process.pid}/fd"))
+			end = time.monotonic() + seconds
+			wait_until(lambda: time.monotonic() >= end, agent.text, seconds + SECONDS)
+			after = agent.metrics()
+			between(after["memory_bytes"], None, before["memory_bytes"] + 256 * 1024)
+			between(after["slices_total"], seconds / 5, seconds / 4 + 6)
+			between(after["gap_seconds_total"], None, seconds / 1000)
+			assert len(os.listdir(f"/proc/{agent.process.pid}/fd")) <= descriptors + 6
+			last = agent.stop()
+		assert last == stored(agent.store)
+
+
+def test_words(tmp_path):
+	for words, text in ((["--every", "0s"], "--every 0s is out of range (1s to 1d)"), (["-F", "often"], "'often' is not a frequency"),
+			(["--cpu", "much"], "'much' is not a share of a processor"), (["--memory", "much"], "'much' is not an amount of memory"),
+			(["-r", "nothing", "--store", "s.db", "--spool", "spool"], "unknown resource 'nothing'")):
+		result = run("agent", *words, directory=tmp_path)
+		assert result.returncode == 2 and text in result.stderr, result.stderr
+	(tmp_path / "config").write_text("config other\n")
+	assert run("agent", "--config", "config", directory=tmp_path).returncode == 2
+	check_failure(run("agent", "--config", "none", directory=tmp_path), "cannot ", "'none'")
+	check_failure(run("agent", "--spool", "config", directory=tmp_path), "cannot use spool 'config'")
+	(tmp_path / "config").write_text("")
+	check_failure(run("agent", "--spool", "spool", "--metrics", "config", directory=tmp_path), "cannot listen at 'config'")
+
+
+@only_root
+def test_without_privilege():
+	"""The refusal is that of record -a."""
+	with open_folder() as folder:
+		words = ["--store", folder / "own/store.db", "--spool", folder / "own/spool"]
+		result, recorded = unprivileged(folder, "agent", *words), unprivileged(folder, "record", "-a", "-o", folder / "own/a.data")
+		assert result.returncode == recorded.returncode == 1 and result.stderr.splitlines()[-1] == recorded.stderr.splitlines()[-1]
+
+
+def test_packaging():
+	"""The unit, the configuration and the Containerfile have options and keys that exist."""
+	known = set(re.findall(r"--([a-z-]+)", done("agent", "--help").partition("\noptions:")[2]))
+	options = [line.lstrip("# ").split(" ")[0] for line in (PACKAGING / "agent.conf").read_text().splitlines() if not re.match("# [A-Z]", line)]
+	assert options and set(options) <= known
+	unit = configparser.RawConfigParser(strict=False, interpolation=None, comment_prefixes=("#",))
+	unit.optionxform = str
+	unit.read(PACKAGING / "cpprof-agent.service")
+	assert unit.sections() == ["Unit", "Service", "Install"]
+	container = (PACKAGING / "Containerfile").read_text()
+	for text in (unit["Service"]["ExecStart"], *re.findall(r"cpprof-agent (--.*)|ENTRYPOINT (.*)", container)):
+		assert set(re.findall(r"--([a-z-]+)", "".join(text))) <= known
+	lines = re.sub(r"\\\n", " ", re.sub("^#.*\n", "", container, flags=re.M)).splitlines()
+	assert [line.split()[0] for line in lines if line] == ["FROM", "COPY", "RUN", "VOLUME", "STOPSIGNAL", "ENTRYPOINT"]
+	if shutil.which("systemd-analyze") and Path("/usr/bin/cpprof").exists():
+		subprocess.run(["systemd-analyze", "verify", PACKAGING / "cpprof-agent.service"], check=True)
