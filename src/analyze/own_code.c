@@ -42,7 +42,7 @@ static bool is_kernel(const struct view *view, uint32_t label)
 	return module != PROFILE_NONE && view->profile->modules[module].kind == MODULE_KERNEL;
 }
 
-/* Of each node: the label of own code that its hits are charged to, and the label of the library function through which this code came to it.
+/* The label of own code that each node's hits are charged to, and the label of the library function through which this code came to it.
  * PROFILE_NONE: there is none. */
 struct places {
 	uint32_t *charged, *called; /* [node_count] */
