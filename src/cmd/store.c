@@ -134,6 +134,7 @@ static int report_services(const struct invocation *invocation, const char *url,
 		memcpy(uses, invocation->uses, invocation->use_count * sizeof(*uses));
 	uses[report.use_count++] = (struct option_use){ .option = row, .value = "service" };
 	report.uses = uses;
+	report.argument_count = 0; /* "top" is no file */
 	report.profile_path = url;
 	report.profile = profile_open(&report, url);
 	int status = report.profile ? command_report.run(&report) : EXIT_FAILED;
