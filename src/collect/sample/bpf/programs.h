@@ -13,7 +13,7 @@
 #include "programs.skel.h"
 
 /* The ring of samples. At a low rate the small one has room for longer than the monitor ever waits. */
-enum { BPF_RING_BYTES = 8 * 1024 * 1024, BPF_RING_SMALL_BYTES = 512 * 1024 };
+enum { BPF_RING_BYTES = 8 * 1024 * 1024, BPF_RING_SMALL_BYTES = 2 * 1024 * 1024 };
 size_t bpf_ring_bytes(const struct backend_request *request);
 
 /* Returns the part of a request that the programs use. */

@@ -216,6 +216,25 @@ static void test_code_is_passed_on(void **state)
 	assert_int_equal(loaded.times, 6);
 }
 
+/* A sample at a lowered rate counts for several intervals of the profile. */
+static void test_weight(void **state)
+{
+	struct fed *fed = *state;
+	fed->sink.weight = 4;
+	struct resource_request request;
+	assert_int_equal(resource_parse("syscalls:read/28", &request, NULL), 0);
+	const struct backend_request asked = { .resources = &request, .resource_count = 1 };
+	assert_int_equal(sample_sink_add_resources(&fed->sink, &asked, "some"), 0);
+	const struct profile *profile = fed->sink.profile;
+	assert_int_equal(profile->resources[profile->resource_count - 1].interval, 7);
+	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
+	const struct profile_hit *hit = &profile->hits[profile->hit_count - 1];
+	assert_int_equal(hit->count % 4, 0);
+	assert_int_equal(profile_hit_samples(profile, hit), 1);
+	assert_int_equal(fed->sink.samples, 1);
+	assert_int_equal(fed->sink.hits[0], hit->count);
+}
+
 /* For a file that exists, the report includes its unwind table. */
 static void test_code_has_tables(void **state)
 {
@@ -533,6 +552,7 @@ int main(void)
 		FED(test_left_to_us),
 		FED(test_no_stack),
 		FED(test_code_is_passed_on),
+		FED(test_weight),
 		FED(test_code_has_tables),
 		FED(test_touches),
 		FED(test_touches_replaced),
