@@ -23,7 +23,9 @@ enum {
 	OPTION_STORE,
 	OPTION_SPOOL,
 	OPTION_EVERY,
+	OPTION_SPOOL_LIMIT,
 	OPTION_SERVICE,
+	OPTION_SERVICES,
 	OPTION_HOST,
 	OPTION_LABEL,
 	OPTION_CPU,
@@ -40,6 +42,8 @@ const struct command_option agent_options[] = {
 	  "Keep in this folder what is recorded, and what waits for a store that cannot be reached; it belongs to one "
 	  "agent",
 	  STATE_FOLDER "/spool" },
+	{ OPTION_SPOOL_LIMIT, 0, "spool-limit", "SIZE",
+	  "Keep at most SIZE of recordings in the spool: the oldest make room", "none" },
 	{ OPTION_EVERY, 0, "every", "TIME", "Add a recording each TIME, as 30s, 5m or 1h", "5m" },
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
 	  "Measure resource RES ('cpprof resources' lists them), with one sample per INTERVAL on average; may be given "
@@ -47,7 +51,11 @@ const struct command_option agent_options[] = {
 	  "cpu" },
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
 	  "Samples per second of CPU time, for time resources without an interval", "19" },
-	{ OPTION_SERVICE, 0, "service", "NAME", "The service of the recordings in the store", "machine" },
+	{ OPTION_SERVICE, 0, "service", "NAME", "The service of all processes in the store", NULL },
+	{ OPTION_SERVICES, 0, "services", "FILE|auto",
+	  "Name the service of each process by the rules of FILE, which is read for each slice, or by its unit or "
+	  "container, or else its name",
+	  "auto" },
 	{ OPTION_HOST, 0, "host", "NAME", "The machine of the recordings in the store", "that of the recording" },
 	{ OPTION_LABEL, 0, "label", "KEY=VALUE", "Give all hits this label; may be given several times", NULL },
 	{ OPTION_CPU, 0, "cpu", "SHARE",
@@ -137,15 +145,18 @@ void agent_settings_record_words(const struct agent_settings *settings, const ch
 
 void agent_settings_add_words(const struct agent_settings *settings, const char *path, struct agent_words *words)
 {
-	static const int passed[] = { OPTION_SERVICE, OPTION_HOST, OPTION_LABEL, 0 };
+	static const int passed[] = {
+		OPTION_SPOOL_LIMIT, OPTION_SERVICE, OPTION_SERVICES, OPTION_HOST, OPTION_LABEL, 0
+	};
 	*words = (struct agent_words){ 0 };
 	add_word(words, "cpprof");
 	add_word(words, "store");
 	add_word(words, "add");
 	add_word(words, "--store=%s", settings->store);
 	add_word(words, "--spool=%s", settings->spool);
-	if (!option_given(&settings->invocation, OPTION_SERVICE))
-		add_word(words, "--service=machine");
+	if (!option_given(&settings->invocation, OPTION_SERVICE) &&
+	    !option_given(&settings->invocation, OPTION_SERVICES))
+		add_word(words, "--services=auto");
 	pass_on(settings, passed, words);
 	add_word(words, "--");
 	add_word(words, "%s", path);

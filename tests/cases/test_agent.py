@@ -160,7 +160,7 @@ class TestRecording:
 		assert last[0] == 2 and last == stored(agent.store)
 		assert moves_in(agent.store) == moves_in(agent.store, "--label", "part=second") == 6 * EACH
 		assert [path.name for path in agent.spool.iterdir()] == ["agent.lock"] and not agent.socket.exists()
-		assert done("report", "--store", agent.store, "--service", "machine", "--functions")
+		assert done("store", "top", "--store", agent.store)
 
 	def test_after_a_kill(self, tmp_path):
 		"""The recorder of a killed agent ends its slice by itself, and the next agent adds it. So do files that were left earlier."""
