@@ -1,6 +1,7 @@
 """`cpprof agent` records the machine slice by slice into a store. Its recordings count moves to another processor (migrations), which only the
 programs of the tests make in known numbers."""
 import configparser
+import contextlib
 import functools
 import os
 import re
@@ -129,9 +130,10 @@ def moves_in(store, *selection):
 
 
 def stored(store):
-	"""(recordings, samples) of a store."""
-	text = done("store", "stats", "--store", store)
-	return tuple(int(re.search(rf"^{name} +(\d+)$", text, re.M)[1]) for name in ("recordings", "samples"))
+	"""(slices, samples) of a store. The parts of a slice, one for each service, have one start."""
+	samples = re.search(r"^samples +(\d+)$", done("store", "stats", "--store", store), re.M)[1]
+	with contextlib.closing(sqlite3.connect(store)) as database:
+		return database.execute("SELECT COUNT(DISTINCT start) FROM profiles").fetchone()[0], int(samples)
 
 
 class TestRecording:
