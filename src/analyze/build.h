@@ -117,11 +117,13 @@ static inline uint32_t location_origin(const struct view_build *build, uint32_t 
 	return location >= own ? build->parts[location - own].origin : location;
 }
 
-/* The hits that a view selects: selection_begin, selection_has for each, selection_end in any case. */
+/* The hits that a view selects: selection_begin, selection_part for each row, selection_end in any case. */
 struct selection {
 	const struct view *view; /* only its profile and its options are used */
 	bool *threads;           /* by thread; NULL: all, and hits without a thread too */
 	bool *left_out;          /* by module: hits at its code do not count; NULL: all count */
+	/* by resource: the ns from hit to hit of a sample; 0: all hits have its time; NULL: there is no range */
+	uint64_t *hit_ns;
 };
 
 /* Returns 0 or ERROR_MEMORY. */
@@ -132,8 +134,14 @@ void selection_end(struct selection *selection);
 bool selection_has(const struct selection *selection, uint32_t thread, uint64_t time_ns, uint32_t label_set,
 		   uint32_t node);
 
-/* The same for a row of the profile's hits. */
-bool selection_has_hit(const struct selection *selection, size_t hit);
+/* Returns whether the view selects hits of a row of the profile, and copies the row to *taken, with the number of these hits and the time of
+ * the last one. A sample of time with several hits, such as a wait, has them one interval apart, the last at its own time and none
+ * before the start of the recording:
+ *
+ *        from           to
+ *     |   |  |  |  |  |  |  |  |       a sample of 9 hits
+ *         [  1  2  3  4  5             5 of them are taken */
+bool selection_part(const struct selection *selection, size_t hit, struct profile_hit *taken);
 
 /* For tree_build of a view by call site. Returns the label (text id) of the outermost frame of `location` when the
  * location `caller` calls it, or a negative error. */

@@ -37,11 +37,11 @@ static struct path_frame describe(const struct view *view, const struct view_lab
 	return frame;
 }
 
-static bool is_chosen(const struct selection *selection, size_t hit)
+static bool take(const struct selection *selection, size_t hit, struct profile_hit *taken)
 {
 	const struct view_options *options = &selection->view->options;
 	const struct profile_hit *row = &selection->view->profile->hits[hit];
-	return (options->every_resource || row->resource == options->resource) && selection_has_hit(selection, hit);
+	return (options->every_resource || row->resource == options->resource) && selection_part(selection, hit, taken);
 }
 
 /* Adds up the hits again, per resource: a view counts one resource, or the sum of all. */
@@ -53,10 +53,10 @@ static int sum_each_resource(struct call_paths *paths)
 	int status = selection_begin(&selection, view);
 	paths->values = paths->sums = calloc(paths->count * (paths->resource_count + (size_t)1), sizeof(*paths->sums));
 	for (size_t i = 0; i < profile->hit_count && status == 0 && paths->sums; i++) {
-		const struct profile_hit *row = &profile->hits[i];
-		if (is_chosen(&selection, i))
-			paths->sums[(size_t)view->view_node[row->node] * paths->resource_count + row->resource] +=
-				row->count;
+		struct profile_hit row;
+		if (take(&selection, i, &row))
+			paths->sums[(size_t)view->view_node[row.node] * paths->resource_count + row.resource] +=
+				row.count;
 	}
 	selection_end(&selection);
 	return paths->sums ? status : ERROR_MEMORY;
@@ -128,30 +128,27 @@ bool *call_paths_own_frames(const struct call_paths *paths)
 	return own_labels_find(paths->view);
 }
 
-/* Orders row numbers by thread, time and row. A thread's rows are mostly sorted by time already. */
-static int compare_hits(const void *left, const void *right, void *context)
+/* Orders hits of a thread by time and row. */
+static int compare_hits(const void *left, const void *right)
 {
-	const struct profile_hit *hits = context;
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	if (hits[a].thread != hits[b].thread)
-		return hits[a].thread < hits[b].thread ? -1 : 1;
-	if (hits[a].time_ns != hits[b].time_ns)
-		return hits[a].time_ns < hits[b].time_ns ? -1 : 1;
-	return (a > b) - (a < b);
+	const struct path_hit *a = left, *b = right;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
 }
 
-static void set_hit(const struct call_paths *paths, size_t index, struct path_hit *hit)
+static struct path_hit describe_hit(const struct call_paths *paths, size_t row, const struct profile_hit *taken)
 {
 	const struct profile *profile = paths->profile;
-	const struct profile_hit *row = &profile->hits[index];
-	*hit = (struct path_hit){
-		.time_ns = row->time_ns,
-		.path = paths->view->view_node[row->node],
-		.resource = row->resource,
-		.count = row->count,
-		.thread = row->thread,
-		.process = row->thread == PROFILE_NONE ? PROFILE_NONE : profile->threads[row->thread].process,
-		.label_set = profile_hit_labels(profile, index),
+	return (struct path_hit){
+		.time_ns = taken->time_ns,
+		.path = paths->view->view_node[taken->node],
+		.resource = taken->resource,
+		.count = taken->count,
+		.thread = taken->thread,
+		.process = taken->thread == PROFILE_NONE ? PROFILE_NONE : profile->threads[taken->thread].process,
+		.label_set = profile_hit_labels(profile, row),
+		.row = row,
 	};
 }
 
@@ -162,52 +159,49 @@ static size_t thread_rank(const struct profile *profile, size_t row)
 	return thread == PROFILE_NONE ? profile->thread_count : thread;
 }
 
-static bool is_sorted(const size_t *rows, size_t count, const struct profile_hit *hits)
+static bool is_sorted(const struct path_hit *hits, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (hits[rows[i - 1]].time_ns > hits[rows[i]].time_ns)
+		if (hits[i - 1].time_ns > hits[i].time_ns)
 			return false;
 	return true;
 }
 
-/* Returns the selected rows in the order of compare_hits, or NULL without memory: first a counting sort by thread, then a sort of each
- * thread whose rows are not in the order of time. */
-static size_t *sorted_rows(const struct profile *profile, const struct selection *selection, size_t *count)
+/* Returns the selected hits in their order, or NULL without memory: first a counting sort by thread, then a sort of each thread whose rows
+ * are not in the order of time. */
+static struct path_hit *sorted_hits(const struct call_paths *paths, const struct selection *selection, size_t *count)
 {
+	const struct profile *profile = paths->profile;
 	size_t threads = profile->thread_count + 1;
-	size_t *rows = malloc((profile->hit_count + 1) * sizeof(*rows));
 	size_t *ends = calloc(threads + 1, sizeof(*ends));
-	if (!rows || !ends) {
-		free(rows);
+	struct profile_hit taken;
+	for (size_t i = 0; ends && i < profile->hit_count; i++)
+		ends[thread_rank(profile, i) + 1] += take(selection, i, &taken);
+	for (size_t i = 1; ends && i <= threads; i++)
+		ends[i] += ends[i - 1];
+	struct path_hit *hits = ends ? malloc((ends[threads] + 1) * sizeof(*hits)) : NULL;
+	if (!hits) {
 		free(ends);
 		return NULL;
 	}
-	for (size_t i = 0; i < profile->hit_count; i++)
-		ends[thread_rank(profile, i) + 1] += is_chosen(selection, i);
-	for (size_t i = 1; i <= threads; i++)
-		ends[i] += ends[i - 1];
 	*count = ends[threads];
-	/* ends[thread]: at first where the thread's rows begin, and at last where they end */
+	/* ends[thread]: at first where the thread's hits begin, and at last where they end */
 	for (size_t i = 0; i < profile->hit_count; i++)
-		if (is_chosen(selection, i))
-			rows[ends[thread_rank(profile, i)]++] = i;
+		if (take(selection, i, &taken))
+			hits[ends[thread_rank(profile, i)]++] = describe_hit(paths, i, &taken);
 	for (size_t i = 0, first = 0; i < threads; first = ends[i++])
-		if (!is_sorted(rows + first, ends[i] - first, profile->hits))
-			qsort_r(rows + first, ends[i] - first, sizeof(*rows), compare_hits, profile->hits);
+		if (!is_sorted(hits + first, ends[i] - first))
+			qsort(hits + first, ends[i] - first, sizeof(*hits), compare_hits);
 	free(ends);
-	return rows;
+	return hits;
 }
 
 struct path_hit *call_paths_hits(const struct call_paths *paths, size_t *count)
 {
 	struct selection selection;
 	*count = 0;
-	size_t *rows =
-		selection_begin(&selection, paths->view) == 0 ? sorted_rows(paths->profile, &selection, count) : NULL;
-	struct path_hit *hits = rows ? malloc((*count + 1) * sizeof(*hits)) : NULL;
-	for (size_t i = 0; hits && i < *count; i++)
-		set_hit(paths, rows[i], &hits[i]);
+	struct path_hit *hits =
+		selection_begin(&selection, paths->view) == 0 ? sorted_hits(paths, &selection, count) : NULL;
 	selection_end(&selection);
-	free(rows);
 	return hits;
 }

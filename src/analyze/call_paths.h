@@ -79,13 +79,14 @@ bool *call_paths_own_frames(const struct call_paths *paths);
 /* --- hit by hit --- */
 
 struct path_hit {
-	uint64_t time_ns; /* 0: unknown */
-	uint64_t count;   /* hits */
+	uint64_t time_ns; /* of the last selected hit; 0: unknown */
+	uint64_t count;   /* selected hits */
 	uint32_t path;
 	uint32_t resource;  /* index in profile->resources */
 	uint32_t thread;    /* index in profile->threads, or PROFILE_NONE */
 	uint32_t process;   /* index in profile->processes, or PROFILE_NONE */
 	uint32_t label_set; /* index in profile->label_sets */
+	size_t row;         /* index in profile->hits */
 };
 
 /* Returns the selected hits, sorted by thread (hits without a thread last), then by time, then by row. Sets *count

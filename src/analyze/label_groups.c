@@ -12,9 +12,9 @@ static int sum_sets(const struct view *view, uint64_t *hits)
 	struct selection selection;
 	int status = selection_begin(&selection, view);
 	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		if (hit->resource == view->options.resource && selection_has_hit(&selection, i))
-			hits[profile_hit_labels(profile, i)] += hit->count;
+		struct profile_hit taken;
+		if (profile->hits[i].resource == view->options.resource && selection_part(&selection, i, &taken))
+			hits[profile_hit_labels(profile, i)] += taken.count;
 	}
 	selection_end(&selection);
 	return status;

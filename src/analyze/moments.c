@@ -51,11 +51,12 @@ static int collect(struct making *making)
 {
 	const struct profile *profile = making->view->profile;
 	struct selection selection;
+	struct profile_hit taken;
 	int status = selection_begin(&selection, making->view);
 	for (size_t i = 0; i < profile->hit_count && status == 0; i++)
 		if (profile->hits[i].resource == making->view->options.resource &&
-		    profile->hits[i].time_ns >= profile->start_ns && selection_has_hit(&selection, i))
-			status = add_sample(making, &profile->hits[i]);
+		    profile->hits[i].time_ns >= profile->start_ns && selection_part(&selection, i, &taken))
+			status = add_sample(making, &taken);
 	selection_end(&selection);
 	if (making->count > 0)
 		qsort(making->samples, making->count, sizeof(*making->samples), by_time);

@@ -20,8 +20,8 @@ int narrow_init(struct profile *narrow, const struct profile *profile, const str
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		bool is_resource = options->resource == PROFILE_NONE || hit->resource == options->resource;
-		if (is_resource && selection_has_hit(&selection, i))
-			hits[count++] = *hit;
+		if (is_resource && selection_part(&selection, i, &hits[count]))
+			count++;
 	}
 	selection_end(&selection);
 	*narrow = *profile;

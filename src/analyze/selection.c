@@ -6,6 +6,7 @@
 #include "base/huge_pages.h"
 #include "base/parallel.h"
 #include "base/slices.h"
+#include "base/time_unit.h"
 #include "profile/module_name.h"
 
 /* From this many rows on, a second thread is worth its start and its memory. */
@@ -26,10 +27,34 @@ static int choose_threads(struct selection *selection)
 	return 0;
 }
 
+static bool has_range(const struct view_options *options)
+{
+	return options->from_ns > 0 || options->to_ns > 0;
+}
+
+/* Finds how far the hits of a sample are apart, for a range of time. */
+static int measure_hits(struct selection *selection)
+{
+	const struct profile *profile = selection->view->profile;
+	if (!has_range(&selection->view->options))
+		return 0;
+	selection->hit_ns = calloc(profile->resource_count + 1, sizeof(*selection->hit_ns));
+	if (!selection->hit_ns)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < profile->resource_count; i++) {
+		const struct profile_resource *resource = &profile->resources[i];
+		uint64_t unit_ns = time_unit_ns(profile_string(profile, resource->unit));
+		if (resource->kind == RESOURCE_SAMPLED && unit_ns > 0)
+			selection->hit_ns[i] =
+				resource->interval < UINT64_MAX / unit_ns ? resource->interval * unit_ns : UINT64_MAX;
+	}
+	return 0;
+}
+
 int selection_begin(struct selection *selection, const struct view *view)
 {
 	*selection = (struct selection){ .view = view };
-	if (choose_threads(selection) < 0)
+	if (choose_threads(selection) < 0 || measure_hits(selection) < 0)
 		return ERROR_MEMORY;
 	if (view->options.kernel != VIEW_KERNEL_ONLY)
 		return 0;
@@ -41,12 +66,13 @@ void selection_end(struct selection *selection)
 {
 	free(selection->threads);
 	free(selection->left_out);
+	free(selection->hit_ns);
 }
 
 static bool in_time(const struct view *view, uint64_t time_ns)
 {
 	const struct view_options *options = &view->options;
-	if (options->from_ns == 0 && options->to_ns == 0)
+	if (!has_range(options))
 		return true;
 	if (time_ns == 0 || time_ns < view->profile->start_ns)
 		return false;
@@ -74,11 +100,38 @@ bool selection_has(const struct selection *selection, uint32_t thread, uint64_t 
 	       (!label_sets || label_sets[label_set]) && counts_at(selection, node);
 }
 
-bool selection_has_hit(const struct selection *selection, size_t hit)
+/* Keeps the hits of a row that are in the range of time. Returns whether there are any. */
+static bool take_time(const struct selection *selection, struct profile_hit *row)
+{
+	const struct view *view = selection->view;
+	const uint64_t from_ns = view->options.from_ns, to_ns = view->options.to_ns, start_ns = view->profile->start_ns;
+	const uint64_t samples = UINT64_C(1) + row->more_samples, hits = row->count / samples;
+	const uint64_t step_ns = selection->hit_ns ? selection->hit_ns[row->resource] : 0;
+	if (step_ns == 0 || hits < 2 || row->time_ns == 0 || row->time_ns < start_ns)
+		return in_time(view, row->time_ns);
+	/* Hit number i is i steps before the sample's time, or at the start of the recording. */
+	const uint64_t since_ns = row->time_ns - start_ns;
+	const uint64_t first = to_ns == 0 || since_ns < to_ns ? 0 : (since_ns - to_ns) / step_ns + 1;
+	uint64_t end = from_ns == 0 ? hits : since_ns < from_ns ? 0 : (since_ns - from_ns) / step_ns + 1;
+	end = end < hits ? end : hits;
+	if (first >= end)
+		return false;
+	if (first > 0) {
+		uint64_t left_ns = since_ns - (first - 1) * step_ns;
+		row->time_ns = start_ns + (left_ns > step_ns ? left_ns - step_ns : 1); /* 0 means an unknown time */
+	}
+	row->count = (end - first) * samples;
+	return true;
+}
+
+bool selection_part(const struct selection *selection, size_t hit, struct profile_hit *taken)
 {
 	const struct profile *profile = selection->view->profile;
-	const struct profile_hit *row = &profile->hits[hit];
-	return selection_has(selection, row->thread, row->time_ns, profile_hit_labels(profile, hit), row->node);
+	const bool *label_sets = selection->view->options.label_sets;
+	*taken = profile->hits[hit];
+	return in_threads(selection->threads, taken->thread) &&
+	       (!label_sets || label_sets[profile_hit_labels(profile, hit)]) && counts_at(selection, taken->node) &&
+	       take_time(selection, taken);
 }
 
 bool *selection_hidden_modules(const struct view *view)
@@ -125,14 +178,16 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 	const struct profile *profile = view->profile;
 	uint64_t total = 0, samples = 0;
 	double squares = 0;
+	struct profile_hit taken;
 	for (size_t i = begin; i < end; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		if (i + AHEAD < part->end)
 			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
 		if (hit->resource != resource && !every)
 			continue;
-		if (!all && !selection_has_hit(part->selection, i))
+		if (!all && !selection_part(part->selection, i, &taken))
 			continue;
+		hit = all ? hit : &taken;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
 		squares += squares_of(hit);
@@ -149,8 +204,7 @@ static void sum_slice(void *context, size_t begin, size_t end)
 	struct part *part = context;
 	const struct selection *selection = part->selection;
 	const struct view_options *options = &selection->view->options;
-	if (!selection->threads && !selection->left_out && !options->label_sets && options->from_ns == 0 &&
-	    options->to_ns == 0)
+	if (!selection->threads && !selection->left_out && !options->label_sets && !has_range(options))
 		sum_rows(part, part->first + begin, part->first + end, true);
 	else
 		sum_rows(part, part->first + begin, part->first + end, false);
@@ -236,10 +290,10 @@ static int copy_chosen(const bool **chosen, bool **kept, size_t count, struct er
 /* Marks the nodes at which samples of any resource end. */
 static void mark_sampled(struct view *view, const struct selection *selection)
 {
-	const struct profile *profile = view->profile;
-	for (size_t i = 0; i < profile->hit_count; i++)
-		if (selection_has_hit(selection, i))
-			view->node_sampled[profile->hits[i].node] = true;
+	struct profile_hit taken;
+	for (size_t i = 0; i < view->profile->hit_count; i++)
+		if (selection_part(selection, i, &taken))
+			view->node_sampled[taken.node] = true;
 }
 
 /* Moves the hits of hidden code to the code that called it. Callers have smaller numbers. */

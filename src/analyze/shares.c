@@ -13,13 +13,13 @@ static void add_up(const struct selection *selection, enum share_owner of, uint6
 	const struct view *view = selection->view;
 	const struct profile *profile = view->profile;
 	for (size_t i = 0; i < profile->hit_count; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		if (hit->resource != view->options.resource || !selection_has_hit(selection, i))
+		struct profile_hit hit;
+		if (profile->hits[i].resource != view->options.resource || !selection_part(selection, i, &hit))
 			continue;
 		size_t owner = count;
-		if (hit->thread != PROFILE_NONE)
-			owner = of == SHARE_OF_THREAD ? hit->thread : profile->threads[hit->thread].process;
-		hits[owner < count ? owner : count] += hit->count;
+		if (hit.thread != PROFILE_NONE)
+			owner = of == SHARE_OF_THREAD ? hit.thread : profile->threads[hit.thread].process;
+		hits[owner < count ? owner : count] += hit.count;
 	}
 }
 

@@ -47,21 +47,26 @@ static void spread(struct timeline *timeline, double *periods, const struct prof
 {
 	const double period_ns = (double)(timeline->to_ns - timeline->from_ns) / (double)timeline->period_count;
 	const double hits = (double)hit->count, start = (double)(since_ns - span_ns) - (double)timeline->from_ns;
-	const size_t last = period_of(timeline, since_ns);
+	const size_t last = since_ns < timeline->to_ns ? period_of(timeline, since_ns) : timeline->period_count - 1;
 	double done = start < 0 ? hits * -start / (double)span_ns : 0; /* before the first period */
 	for (size_t i = start > 0 ? period_of(timeline, since_ns - span_ns) : 0; i < last; i++) {
 		double so_far = hits * (((double)(i + 1) * period_ns - start) / (double)span_ns);
 		periods[i] += so_far - done;
 		done = so_far;
 	}
-	periods[last] += hits - done;
+	/* What is behind the last period is of no period. */
+	double end = since_ns <= timeline->to_ns
+			     ? hits
+			     : hits * ((double)(timeline->to_ns - timeline->from_ns) - start) / (double)span_ns;
+	periods[last] += end - done;
 }
 
 static bool is_of_view(const struct selection *selection, size_t hit)
 {
 	const struct view *view = selection->view;
+	struct profile_hit taken;
 	return (view->options.every_resource || view->profile->hits[hit].resource == view->options.resource) &&
-	       selection_has_hit(selection, hit);
+	       selection_part(selection, hit, &taken);
 }
 
 /* A thread's first hits may be at its start in the kernel, or on a broken path, which have no mark. */
@@ -75,8 +80,9 @@ static void count(struct timeline *timeline, const struct selection *selection, 
 		if (hit->thread != PROFILE_NONE && timeline->marks[hit->thread] == PROFILE_ROOT)
 			timeline->marks[hit->thread] = marks[hit->node];
 		uint64_t since_ns = hit->time_ns - profile->start_ns;
+		bool is_later = since_ns > timeline->to_ns && selection->view->options.to_ns == 0;
 		if (hit->time_ns < profile->start_ns || hit->thread == PROFILE_NONE || since_ns < timeline->from_ns ||
-		    since_ns > timeline->to_ns)
+		    is_later)
 			timeline->outside += hit->count;
 		else
 			spread(timeline, timeline->hits + hit->thread * timeline->period_count, hit, since_ns,

@@ -81,7 +81,8 @@
 	  "These rows unwind stacks where samples are taken.") \
 	/* bpf */ \
 	X(KERNEL_STACKS, "kernel-stacks", NOTE, INFO, "user-space fallback", \
-	  "The eBPF program unwound the first stacks; the monitor unwound the others, for the reasons listed.") \
+	  "These are the stacks of samples and those at which threads were created. The eBPF program unwound the first number; the monitor unwound the others, " \
+	  "for the reasons listed.") \
 	X(EVENTS_MISSED, "events-missed", WARNING, INFO, "event", \
 	  "The totals and samples lack these events.") \
 	X(SIGNS_ASSUMED, "signs-assumed", WARNING, CLOSING, "value", \

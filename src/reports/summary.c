@@ -341,6 +341,16 @@ end_row(FILE *out, const struct render_options *options, size_t column, const ch
 	free(text);
 }
 
+/* Returns the length of the selected time, within the recording. */
+static uint64_t selected_ns(const struct view *view)
+{
+	const struct view_options *options = &view->options;
+	uint64_t end_ns = profile_duration_ns(view->profile);
+	if (options->to_ns > 0 && options->to_ns < end_ns)
+		end_ns = options->to_ns;
+	return end_ns > options->from_ns ? end_ns - options->from_ns : 0;
+}
+
 /* Prints at most three lines. Returns their number. */
 static size_t print_recorded(FILE *out, const struct result *result, const struct render_options *options)
 {
@@ -349,7 +359,7 @@ static size_t print_recorded(FILE *out, const struct result *result, const struc
 	const char *command = profile_note(profile, "command"), *title = profile_string(profile, view->resource->title),
 		   *backend = profile_string(profile, view->resource->backend);
 	char amount[ROW_BYTES], duration[ROW_BYTES];
-	uint64_t duration_ns = profile_duration_ns(profile);
+	uint64_t duration_ns = selected_ns(view);
 	render_amount(amount, sizeof(amount), (double)view->total * (double)view->resource->interval,
 		      profile_string(profile, view->resource->unit));
 	render_amount(duration, sizeof(duration), (double)duration_ns, "ns");

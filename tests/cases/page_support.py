@@ -5,7 +5,7 @@ import importlib.util
 import json
 import zlib
 
-from cli_support import REPOSITORY
+from cli_support import REPOSITORY, done
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.chrome.options import Options
@@ -142,3 +142,13 @@ def with_lanes(page, lanes):
 	at = text.rindex("<script>")
 	page.write_text(text[:at] + data + text[at:])
 	return page
+
+
+def check_legend(opened, path, *words):
+	"""The legend has the modules with boxes, at most eight, each with the share of the hits that end in it."""
+	def entries(*kind):
+		return results(done("report", "--format", "json", *kind, *words, "--threshold", "0", "--limit", "0", path))[0]["entries"]
+	own = {entry["path"][0]: entry["fraction"] for entry in entries("--body", "--by", "module")}
+	modules = [entry["path"][0] for entry in entries("--modules")]
+	shown = [entry.text for entry in opened.all(".legend-entry")]
+	assert len(shown) == min(len(modules), 8) and set(shown) <= {f"{name} own {percent(own.get(name, 0))}" for name in modules}, shown

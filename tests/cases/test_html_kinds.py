@@ -91,7 +91,7 @@ def test_every_view_of_each_kind(chromium, tmp_path, kind):
 
 # The elements of a page that take keys, in the order of the tab key.
 CONTROLS = """
-return [...document.querySelectorAll("button, select, input, canvas, summary, [tabindex='0']")].filter(each => each.tabIndex >= 0 && each.checkVisibility({ checkVisibilityCSS: true }));
+return [...document.querySelectorAll("button, select, input, canvas, summary, [tabindex='0']")].filter(each => each.tabIndex >= 0 && !each.disabled && each.checkVisibility({ checkVisibilityCSS: true }));
 """
 
 

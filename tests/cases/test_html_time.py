@@ -97,12 +97,14 @@ def test_the_slider_predicts(chromium, tmp_path):
 	assert run_cpprof("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded").returncode == 0
 	assert run_cpprof("html", "-o", tmp_path / "a.html", tmp_path / "a.data").returncode == 0
 	chromium.open(tmp_path / "a.html", view="whatif")
-	assert not chromium.one("input[type=range]").is_displayed()
+	assert not chromium.one("input[type=range]").is_enabled() and "A click chooses the path" in chromium.one(".box-text").text
 	canvas = chromium.one("canvas")
 	chromium.eventually(lambda: canvas.size["height"] > 30)
+	top = canvas.location["y"]
 	for key in (Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER):
 		canvas.send_keys(key)
-	chromium.eventually(lambda: chromium.one("input[type=range]").is_displayed())
+	chromium.eventually(lambda: chromium.one("input[type=range]").is_enabled())
+	assert canvas.location["y"] == top
 	slider = chromium.one("input[type=range]")
 	assert chromium.one("strong").text == "main › f"
 	for key, factor in ((Keys.HOME, 0), (Keys.END, 1), (Keys.ARROW_LEFT, 0.99)):

@@ -132,9 +132,9 @@ void picture_short_label(struct picture *picture, size_t label, size_t columns, 
 void picture_short_name(struct picture *picture, const char *name, size_t columns, struct buffer *to);
 /* The same for a name of lanes. */
 void lane_set_short_name(struct lane_set *set, size_t name, size_t columns, struct buffer *to);
-/* Returns the own hits of the code of each module that `info` lists, which gives a box its colour, and behind them the hits of code of no
- * module: [info_module_count + 1], for the caller to free; or NULL: out of memory. */
-double *picture_module_hits(const struct picture *picture);
+/* Returns the width of all boxes of each module that `info` lists, whose colour they have, in hits, and behind them of code of no module: the
+ * first [info_module_count + 1]; then as many own hits of the same. The caller frees them. Returns NULL: out of memory. */
+double *picture_module_areas(const struct picture *picture);
 /* Returns the name of a function with code of this line, or NULL if there is none. The picture is by line. */
 const char *picture_function_at(const struct picture *picture, const char *file, uint32_t line);
 

@@ -15,7 +15,7 @@
 
 #define EXPORTED(name) __attribute__((export_name(#name), used)) name
 
-enum { PICTURES = 4, BOXES_MAX = 1 << 18, LEVELS_TRIED = 4096 };
+enum { PICTURES = 5, BOXES_MAX = 1 << 18, LEVELS_TRIED = 4096 };
 
 static struct engine engine;
 static struct picture pictures[PICTURES];
@@ -202,14 +202,15 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* The own hits of each listed module's code, and of code of no module: doubles, one more than `info` lists modules. Or 0. */
-const double *EXPORTED(page_module_hits)(unsigned slot)
+/* The width of the boxes of each listed module's code, and of code of no module: doubles, one more than `info` lists modules; then as many own
+ * hits. Or 0. */
+const double *EXPORTED(page_module_areas)(unsigned slot)
 {
-	static double *hits;
+	static double *areas;
 	const struct picture *picture = picture_at(slot);
-	free(hits);
-	hits = picture ? picture_module_hits(picture) : NULL;
-	return hits;
+	free(areas);
+	areas = picture ? picture_module_areas(picture) : NULL;
+	return areas;
 }
 
 static struct page_box shown_box(const struct picture *picture, const struct flame_box *box)

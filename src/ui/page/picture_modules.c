@@ -12,23 +12,25 @@ static void number_modules(const struct profile *profile, size_t listed, size_t 
 		number_of[i] = profile->modules[i].kind == MODULE_THREAD ? listed : next++;
 }
 
-double *picture_module_hits(const struct picture *picture)
+double *picture_module_areas(const struct picture *picture)
 {
 	const struct view *view = picture->own;
 	const struct profile *profile = view->profile;
 	size_t listed = info_module_count(profile);
-	double *hits = calloc(listed + 1, sizeof(*hits));
+	double *areas = calloc(2 * (listed + 1), sizeof(*areas));
 	size_t *number_of = calloc(profile->module_count + 1, sizeof(*number_of));
-	if (!hits || !number_of) {
-		free(hits);
+	if (!areas || !number_of) {
+		free(areas);
 		free(number_of);
 		return NULL;
 	}
 	number_modules(profile, listed, number_of);
 	for (uint32_t node = 1; node < view->node_count; node++) {
 		uint32_t module = view->labels[view->label[node]].module;
-		hits[module == PROFILE_NONE ? listed : number_of[module]] += (double)view->hits[node];
+		size_t number = module == PROFILE_NONE ? listed : number_of[module];
+		areas[number] += (double)view->weight[node];
+		areas[listed + 1 + number] += (double)view->hits[node];
 	}
 	free(number_of);
-	return hits;
+	return areas;
 }

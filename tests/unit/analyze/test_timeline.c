@@ -87,6 +87,12 @@ static void a_wait_is_before_its_end(void **state)
 	assert_float_equal(timeline->hits[2], 2, 1e-9); /* one more is before the range */
 	assert_float_equal(timeline->hits[3], 1, 1e-9);
 	timeline_free(timeline);
+	const struct view_options within = { .thread = VIEW_ANY, .from_ns = 600, .to_ns = 800 };
+	timeline = analyze_timeline(profile, &within, 2, NULL);
+	assert_float_equal(timeline->hits[2], 1, 1e-9);
+	assert_float_equal(timeline->hits[3], 1, 1e-9);
+	assert_int_equal(timeline->outside, 0);
+	timeline_free(timeline);
 }
 
 static void a_selected_range(void **state)

@@ -23,27 +23,57 @@ enum { PROFILES = 12, SELECTIONS = 40, HITS = 200 };
 
 /* --- the definition --- */
 
-static bool is_in_time(const struct profile *profile, const struct view_options *options, uint64_t time_ns)
+static bool has_range(const struct view_options *options)
 {
-	if (options->from_ns == 0 && options->to_ns == 0)
-		return true;
-	return time_ns > 0 && time_ns >= profile->start_ns && time_ns - profile->start_ns >= options->from_ns &&
-	       (options->to_ns == 0 || time_ns - profile->start_ns < options->to_ns);
+	return options->from_ns > 0 || options->to_ns > 0;
 }
 
-static bool counts(const struct profile *profile, const struct view_options *options, size_t index)
+static bool is_in_time(const struct view_options *options, uint64_t since_ns)
+{
+	return since_ns >= options->from_ns && (options->to_ns == 0 || since_ns < options->to_ns);
+}
+
+/* Returns the ns from hit to hit of a sample of time, or 0. */
+static uint64_t hit_ns(const struct profile *profile, const struct profile_hit *hit)
+{
+	const struct profile_resource *resource = &profile->resources[hit->resource];
+	bool is_time = strcmp(profile_string(profile, resource->unit), "ns") == 0;
+	return is_time && resource->kind == RESOURCE_SAMPLED ? resource->interval : 0;
+}
+
+/* Returns the hits of a row in the range, one after the other from the last to the first. */
+static uint64_t counted_in_time(const struct profile *profile, const struct view_options *options,
+				const struct profile_hit *hit)
+{
+	uint64_t samples = UINT64_C(1) + hit->more_samples, step_ns = hit_ns(profile, hit), found = 0;
+	if (!has_range(options))
+		return hit->count;
+	if (hit->time_ns == 0 || hit->time_ns < profile->start_ns)
+		return 0;
+	uint64_t since_ns = hit->time_ns - profile->start_ns, left = hit->count / samples;
+	if (step_ns == 0)
+		return is_in_time(options, since_ns) ? hit->count : 0;
+	for (; left > 0 && since_ns > 0; left--) {
+		found += is_in_time(options, since_ns) ? samples : 0;
+		since_ns -= step_ns < since_ns ? step_ns : since_ns;
+	}
+	return found + (is_in_time(options, 0) ? left * samples : 0); /* before the start */
+}
+
+/* Returns the number of hits of a row that the options select. */
+static uint64_t counted(const struct profile *profile, const struct view_options *options, size_t index)
 {
 	const struct profile_hit *hit = &profile->hits[index];
 	if (!options->every_resource && hit->resource != options->resource)
-		return false;
+		return 0;
 	if (options->thread != VIEW_ANY && hit->thread != options->thread)
-		return false;
+		return 0;
 	if (options->processes &&
 	    (hit->thread == PROFILE_NONE || !options->processes[profile->threads[hit->thread].process]))
-		return false;
+		return 0;
 	if (options->label_sets && !options->label_sets[profile_hit_labels(profile, index)])
-		return false;
-	return is_in_time(profile, options, hit->time_ns);
+		return 0;
+	return counted_in_time(profile, options, hit);
 }
 
 /* --- selections --- */
@@ -94,12 +124,13 @@ static void check_view(const struct profile *profile, const struct view_options 
 	double squares = 0;
 	assert_non_null(hits);
 	for (size_t i = 0; i < profile->hit_count; i++) {
-		if (!counts(profile, options, i))
+		uint64_t found = counted(profile, options, i);
+		if (found == 0)
 			continue;
-		hits[profile->hits[i].node] += profile->hits[i].count;
-		total += profile->hits[i].count;
+		hits[profile->hits[i].node] += found;
+		total += found;
 		uint64_t samples = UINT64_C(1) + profile->hits[i].more_samples;
-		double size = (double)profile->hits[i].count / (double)samples;
+		double size = (double)found / (double)samples;
 		squares += (double)samples * size * size;
 		rows += samples;
 	}
@@ -131,11 +162,21 @@ static void check_narrow(const struct profile *profile, const struct view_option
 	struct profile narrow;
 	size_t next = 0;
 	assert_int_equal(narrow_init(&narrow, profile, options, NULL), 0);
-	for (size_t i = 0; i < profile->hit_count; i++)
-		if (counts(profile, options, i)) {
-			assert_true(next < narrow.hit_count);
-			assert_memory_equal(&narrow.hits[next++], &profile->hits[i], sizeof(narrow.hits[0]));
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		struct profile_hit expected = profile->hits[i];
+		uint64_t found = counted(profile, options, i);
+		if (found == 0)
+			continue;
+		assert_true(next < narrow.hit_count);
+		if (found < expected.count) {
+			uint64_t time_ns = narrow.hits[next].time_ns;
+			assert_true(time_ns <= expected.time_ns);
+			assert_true(options->to_ns == 0 || time_ns - profile->start_ns <= options->to_ns);
+			expected.count = found;
+			expected.time_ns = time_ns;
 		}
+		assert_memory_equal(&narrow.hits[next++], &expected, sizeof(narrow.hits[0]));
+	}
 	assert_int_equal(narrow.hit_count, next);
 	assert_int_equal(narrow.hit_label_count, 0);
 	assert_ptr_equal(narrow.nodes, profile->nodes);
@@ -152,7 +193,7 @@ static void check_shares(const struct profile *profile, const struct view_option
 		size_t owner = thread == PROFILE_NONE  ? owners
 			       : of == SHARE_OF_THREAD ? thread
 						       : profile->threads[thread].process;
-		hits[owner] += counts(profile, options, i) ? profile->hits[i].count : 0;
+		hits[owner] += counted(profile, options, i);
 	}
 	struct share_list *list = analyze_shares(profile, options, of, NULL);
 	assert_non_null(list);
@@ -218,6 +259,51 @@ static void ends_of_ranges(void **state)
 			check_view(paths.profile, &options);
 		}
 	}
+	paths_end(&paths);
+}
+
+/* A wait of 40 hits of 10 ns: ranges that follow each other have all of its hits once, and the one with its end has the last ones. */
+static void parts_of_a_wait(void **state)
+{
+	(void)state;
+	struct paths paths;
+	struct profile_hit *hit;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths.profile->start_ns = 1000;
+	paths.profile->resources[0].interval = 10;
+	paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, "ns");
+	paths.time_ns = 1500;
+	paths_add(&paths, "main;wait", 40);
+	hit = &paths.profile->hits[0];
+	static const struct {
+		uint64_t from_ns, to_ns, hits, time_ns;
+	} ranges[] = { { 0, 105, 0, 0 },      { 0, 200, 9, 1190 },    { 200, 500, 30, 1490 }, { 500, 0, 1, 1500 },
+		       { 501, 0, 0, 0 },      { 0, 111, 1, 1110 },    { 111, 120, 0, 0 },     { 111, 121, 1, 1120 },
+		       { 490, 491, 1, 1490 }, { 105, 600, 40, 1500 }, { 0, 1, 0, 0 } };
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		const struct view_options options = { .thread = VIEW_ANY,
+						      .from_ns = ranges[i].from_ns,
+						      .to_ns = ranges[i].to_ns };
+		struct profile narrow;
+		check_view(paths.profile, &options);
+		assert_int_equal(narrow_init(&narrow, paths.profile, &options, NULL), 0);
+		assert_int_equal(narrow.hit_count, ranges[i].hits > 0);
+		if (ranges[i].hits > 0) {
+			assert_int_equal(narrow.hits[0].count, ranges[i].hits);
+			assert_int_equal(narrow.hits[0].time_ns, ranges[i].time_ns);
+		}
+		narrow_release(&narrow);
+	}
+	/* A wait from before the start, two samples in a row, and distances that no number of ns can have. */
+	hit->count = 100;
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .to_ns = 100 });
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .from_ns = 1, .to_ns = 100 });
+	hit->more_samples = 1;
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .from_ns = 250, .to_ns = 300 });
+	paths.profile->resources[0].interval = UINT64_MAX;
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .from_ns = 250, .to_ns = 300 });
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .to_ns = 300 });
+	check_view(paths.profile, &(struct view_options){ .thread = VIEW_ANY, .to_ns = 600 });
 	paths_end(&paths);
 }
 
@@ -437,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_selections),
 		cmocka_unit_test(ends_of_ranges),
+		cmocka_unit_test(parts_of_a_wait),
 		cmocka_unit_test(many_hits),
 		cmocka_unit_test(missing_resources_and_threads),
 		cmocka_unit_test(errors_of_shares),

@@ -210,12 +210,12 @@ export function ask(request) {
 	});
 }
 
-const NAMES_SLOT = 3; // no flame graph uses it
+const NAMES_SLOT = 3, LINES_SLOT = 4; // no flame graph uses them
 
 /** Makes the short names of a selection, for tables: shortName then knows all functions that can stand beside each other.
- *  @param {Request} request */
-export function nameFunctions(request) {
-	if (withText(lines({ ...request, shape: "names" }), (at) => functions.page_picture(NAMES_SLOT, at)) < 0)
+ *  @param {Request} request @param {number} [slot] */
+export function nameFunctions(request, slot = NAMES_SLOT) {
+	if (withText(lines({ ...request, shape: "names" }), (at) => functions.page_picture(slot, at)) < 0)
 		throw new Error(failure());
 }
 
@@ -225,11 +225,16 @@ export function shortName(name, columns, slot = NAMES_SLOT) {
 	return withText(name, (at) => text(functions.page_short_name(slot, at, columns)));
 }
 
-/** Returns the name of a function with code of this line; "" if there is none.
- *  @param {Request} request @param {string} file @param {number} line @returns {string} */
-export function functionAt(request, file, line) {
-	nameFunctions({ ...request, by: "line" });
-	return withText(file, (at) => text(functions.page_function_at(NAMES_SLOT, at, line)));
+/** Makes the lines of a selection known to functionAt.
+ *  @param {Request} request */
+export function nameLines(request) {
+	nameFunctions({ ...request, by: "line" }, LINES_SLOT);
+}
+
+/** Returns the name of a function with code of this line of nameLines; "" if there is none.
+ *  @param {string} file @param {number} line @returns {string} */
+export function functionAt(file, line) {
+	return withText(file, (at) => text(functions.page_function_at(LINES_SLOT, at, line)));
 }
 
 /** A flame graph in one of the engine's slots. */
@@ -331,11 +336,12 @@ export class Picture {
 		return text(functions.page_module(this.slot, label));
 	}
 
-	/** The own hits of the code of each module, in the order of `info`, and of code of no module.
-	 *  @param {number} modules their number @returns {number[]} */
-	moduleHits(modules) {
-		const at = functions.page_module_hits(this.slot);
-		return at ? [...new Float64Array(memory.buffer, at, modules + 1)] : [];
+	/** The width of all boxes of each module, in the order of `info`, and of code of no module, and their own hits.
+	 *  @param {number} modules their number @returns {{area: number, own: number}[]} */
+	moduleAreas(modules) {
+		const at = functions.page_module_areas(this.slot), count = modules + 1;
+		const areas = at ? new Float64Array(memory.buffer, at, 2 * count) : [];
+		return Array.from(areas.slice(0, count), (area, i) => ({ area, own: areas[count + i] }));
 	}
 
 	/** @param {number} hits @returns {number} half the width of the 95 % interval of the share */

@@ -16,15 +16,17 @@ const NAME_WIDTH = 24; // in pixels: narrower boxes have no names
 const FITTED_MOST = 20000;
 const LINK_DELAY = 200; // ms from the last turn of the wheel to the change of the link
 export const CUT = "Deeper levels do not fit into the picture: click a box to see those below it.";
-const HINT = "Point at a box, or move with the arrow keys, to see its figures. A click zooms.";
+const CRUMBS = 6; // of the innermost boxes, each by itself
+const HINT = "Point at a box, or move with the arrow keys, to see its figures. ";
 
 /** A flame graph in an element. */
 export class Flame {
 	/** @param {{slot: number, request: Record<string, any>, upwards?: boolean, onPick?: (picture: Picture, box: Box) => void,
-	 *  label: string, otherName?: string, node?: number, span?: string, onZoom?: (node: number, span: string) => void}} options otherName:
-	 *  of the second resource or profile; node: the box that fills the width; span: the part of it that does, as "FROM-TO" in hits */
+	 *  label: string, click?: string, otherName?: string, node?: number, span?: string, onZoom?: (node: number, span: string) => void}} options
+	 *  click: what a click does; otherName: of the second resource or profile; node: the box that fills the width; span: the part of it that does, as "FROM-TO" in hits */
 	constructor(options) {
 		this.options = options;
+		this.hint = HINT + (options.click ?? "A click zooms.");
 		this.picture = new Picture(options.slot, options.request);
 		this.picture.otherName = options.otherName ?? "";
 		this.node = 0;
@@ -54,7 +56,7 @@ export class Flame {
 			onwheel: (/** @type {WheelEvent} */ event) => this.wheel(event),
 			onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
 		}));
-		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [HINT]);
+		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [this.hint]);
 		this.outline = element("div", { className: "outline", hidden: true });
 		this.tip = element("div", { className: "tip", hidden: true, "aria-hidden": "true" });
 		this.note = element("p", { className: "note", hidden: true }, [CUT]);
@@ -412,7 +414,7 @@ export class Flame {
 	 *  @param {number} index */
 	describe(index) {
 		const box = this.boxes.get(index);
-		const text = box ? describe(this.picture, box) : HINT;
+		const text = box ? describe(this.picture, box) : this.hint;
 		if (this.text.textContent !== text) // screen readers read a change
 			this.text.textContent = text;
 	}
@@ -482,8 +484,10 @@ export class Flame {
 		const path = this.picture.path(this.node);
 		const link = (/** @type {string} */ name, /** @type {string} */ short, /** @type {number} */ node) =>
 			element("button", { className: "crumb", title: safe(name), onclick: () => this.zoom(node) }, [safe(short)]);
-		this.crumbs.replaceChildren(...(path.length ? [link("all", "all", 0)] : []),
-			...path.slice(-6).flatMap((box) =>
+		const left = path.length > CRUMBS + 1 ? path.slice(0, -CRUMBS) : [], above = left.at(-1);
+		const names = left.map((box) => this.picture.name(box.label)).join(" › ");
+		this.crumbs.replaceChildren(...(path.length ? [link("all", "all", 0)] : []), ...(above ? [" › ", link(names, `… ${left.length} more`, above.node)] : []),
+			...path.slice(left.length).flatMap((box) =>
 				[" › ", link(this.picture.name(box.label), this.picture.short(box.label, 28), box.node)]));
 	}
 

@@ -24,19 +24,19 @@ function legendOf(fill) {
 	return legend;
 }
 
-/** The modules with the most hits of their own in a picture, each with its colour.
+/** The modules whose boxes have most of a picture, each with its colour and the share of the hits that end in it.
  *  @param {import("./engine.mjs").Picture} picture */
 export function moduleLegend(picture) {
 	const paths = info().modules.map((/** @type {any} */ module) => module.path);
 	const nameOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf("/") + 1);
 	const names = paths.map(nameOf);
-	const rows = picture.moduleHits(paths.length).map((hits, i) => ({ hits, path: paths[i] ?? "",
+	const rows = picture.moduleAreas(paths.length).map((areas, i) => ({ ...areas, path: paths[i] ?? "",
 		name: i === paths.length ? "[no module]" : names.indexOf(names[i]) === names.lastIndexOf(names[i]) ? names[i] : paths[i] }))
-		.filter((row) => row.hits > 0).sort((a, b) => b.hits - a.hits || (a.name < b.name ? -1 : 1));
+		.filter((row) => row.area > 0).sort((a, b) => b.area - a.area || (a.name < b.name ? -1 : 1));
 	return legendOf((legend) => {
 		legend.append(element("span", { className: "note" }, ["A colour is a module, its shades are functions: "]));
 		const paints = rows.slice(0, MODULES).map((row) => entry(legend, () => colourOf(row.path, "", isDark()), [
-			element("span", { title: safe(row.path) }, [shortened(row.name, 32)]), element("span", { className: "note" }, [` ${percent(row.hits / picture.total)}`])]));
+			element("span", { title: safe(row.path) }, [shortened(row.name, 32)]), element("span", { className: "note" }, [` own ${percent(row.own / picture.total)}`])]));
 		if (rows.length > MODULES)
 			legend.append(element("button", { className: "link", onclick: () => choose({ view: "modules" }) }, [`${rows.length - MODULES} more`]));
 		return paints;

@@ -2,7 +2,7 @@
 
 import { amount, start } from "./engine.mjs";
 import { counted, element, percent, safe, shortened } from "./format.mjs";
-import { choices, choose, info, infos, onChange, range, readInfos, resource, sideName } from "./state.mjs";
+import { choices, choose, info, infos, onChange, range, readInfos, resource, selectedTotals, sideName } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
@@ -26,14 +26,16 @@ function fail(error) {
 function header() {
 	const about = info();
 	const row = resource();
-	const total = row ? amount(row.hits * row.interval, row.unit) : "";
+	const { hits, samples } = row ? selectedTotals() : { hits: 0, samples: 0 };
+	const amountOf = (/** @type {number} */ hits) => amount(hits * row.interval, row.unit);
+	const total = !row ? "" : hits === row.hits ? amountOf(hits) : `${amountOf(hits)} selected of ${amountOf(row.hits)}`;
 	const whole = about.stacks ? percent(about.whole / about.stacks) : "";
 	const missing = pageFindings();
 	const warnings = [...about.findings, ...missing].filter((/** @type {any} */ finding) => finding.severity !== "note").length;
 	document.title = `${safe(about.command_line) || "profile"} · cpprof`;
 	return element("header", {}, [
 		element("h1", { title: safe(about.command_line) }, [shortened(about.command_line || "profile", 90)]),
-		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(row?.samples ?? 0, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
+		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(samples, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
 			element("button", { className: warnings ? "link warning" : "link", onclick: () => choose({ view: "findings" }) },
 				[warnings ? counted(warnings, "finding") : "no losses"])]),
 		...missing.map((finding) => element("p", { className: "warning" }, [`Not all of the recording: ${finding.text}.`])),
@@ -93,8 +95,12 @@ function filters() {
 	if (choices.label)
 		controls.push(chip(safe(choices.label.replaceAll("\n", " ")), { label: "" }));
 	const found = element("output");
-	controls.push(labelled("search", element("input", { type: "search", value: choices.search, placeholder: "part of a name ( / )",
-		oninput: (/** @type {any} */ event) => search(event.target.value, found) })), found);
+	controls.push(labelled("search", element("input", { type: "search", value: choices.search, placeholder: "part of a name ( / )", "data-choice": "search",
+		oninput: (/** @type {any} */ event) => search(event.target.value, found),
+		onkeydown: (/** @type {KeyboardEvent} */ event) => {
+			if (event.key === "Enter" && choices.search && !canSearch())
+				choose({ view: "functions" });
+		} })), found);
 	return element("div", { className: "filters" }, controls);
 }
 
@@ -105,10 +111,15 @@ function search(wanted, found) {
 	showFound(wanted, found);
 }
 
+/** Whether the view has what a search can mark or select. */
+function canSearch() {
+	return flames.length + tables.length > 0;
+}
+
 /** @param {string} wanted @param {HTMLElement} found */
 function showFound(wanted, found) {
 	const notes = [...flames.map((flame) => flame.search(wanted)), ...tables.map((find) => find(wanted))];
-	found.textContent = wanted && notes.length ? notes[0] : "";
+	found.textContent = !wanted ? "" : canSearch() ? notes[0] : "Enter searches all functions: this view has no list to search.";
 }
 
 /** The chosen view, or the first one where the profile does not have it. */

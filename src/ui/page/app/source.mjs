@@ -1,6 +1,6 @@
 // The source of a function, all of its file, beside its machine code: lines and instructions are linked in both directions.
 
-import { ask, embeddedText, functionAt, nameFunctions, readCode, shortName } from "./engine.mjs";
+import { ask, embeddedText, functionAt, nameFunctions, nameLines, readCode, shortName } from "./engine.mjs";
 import { counted, element, nothing, percent, safe } from "./format.mjs";
 import { Highlighter } from "./highlight.mjs";
 import { Listing } from "./listing.mjs";
@@ -22,6 +22,12 @@ export async function readSources() {
  *  @param {string} file @param {number} line */
 export function lineText(file, line) {
 	return safe((sources[file]?.[line - 1] ?? "").trim());
+}
+
+/** Whether the page contains the text of a file.
+ *  @param {string} file */
+export function hasSource(file) {
+	return Boolean(sources[file]);
 }
 
 /** @param {Record<string, any>} request */
@@ -67,7 +73,7 @@ class SourceView {
 
 	constructor() {
 		const [, file, line] = choices.line.match(/^(.*):(\d+)$/) ?? [];
-		this.root = choices.root || functionAt(selection(), file ?? "", Number(line));
+		this.root = choices.root || this.functionAt(file ?? "", Number(line));
 		/** The lines of the function, by file, or of the file where no function is chosen.
 		 *  @type {any[]} */
 		this.own = this.root ? entriesOf({ report: "source", root: this.root }).entries : [];
@@ -87,6 +93,12 @@ class SourceView {
 			this.showFile(this.file);
 		if (this.root)
 			readCode().then(() => this.fillCode()).catch((error) => this.codePane.replaceChildren(nothing(safe(error instanceof Error ? error.message : String(error)))));
+	}
+
+	/** @param {string} file @param {number} line */
+	functionAt(file, line) {
+		nameLines(selection());
+		return functionAt(file, line);
 	}
 
 	/** The file with most hits of the function's lines. */
@@ -156,8 +168,7 @@ class SourceView {
 	pickLine(line) {
 		this.line = line;
 		const key = this.keyOf(this.file, line), instructions = this.byLine.get(key) ?? [];
-		const owner = instructions.length || !this.lines.has(line) ? ""
-			: functionAt(selection(), this.file, line);
+		const owner = instructions.length || !this.lines.has(line) ? "" : this.functionAt(this.file, line);
 		if (owner && owner !== this.root)
 			return choose({ root: owner, line: key });
 		choose({ line: key }, true);

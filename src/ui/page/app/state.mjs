@@ -6,7 +6,7 @@ import { ask, events, periods } from "./engine.mjs";
 /** The choices, with their defaults. */
 const DEFAULTS = {
 	view: "summary", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
-	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "", transform: "",
+	thread: "", process: "", label: "", from: "", to: "", search: "", lines: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "", transform: "",
 	spread: document.getElementById("spread")?.textContent ?? "",
 };
 
@@ -120,4 +120,23 @@ export function selection() {
 		process: choices.process ? choices.process.split(",") : null,
 		label: choices.label ? choices.label.split("\n") : null, transform: choices.transform ? choices.transform.split("\n") : null, ...range(),
 	};
+}
+
+/** The seconds that are selected.
+ *  @returns {number} */
+export function selectedSeconds() {
+	const { from, to } = range(), all = info().duration_s ?? 0;
+	return Math.max(Math.min(Number(to) || all, all) - (Number(from) || 0), 0);
+}
+
+/** The hits and samples of the selection, as reports count them; those of the whole recording where the profile does not have what is selected.
+ *  @returns {{hits: number, samples: number}} */
+export function selectedTotals() {
+	const row = resource();
+	try {
+		const answer = ask({ ...selection(), report: "body", threshold: "0", limit: 1 }).results[0];
+		return { hits: answer.total_hits, samples: answer.samples };
+	} catch {
+		return { hits: row.hits, samples: row.samples };
+	}
 }

@@ -2,7 +2,7 @@
 
 import { amount, ask, nameFunctions, shortName } from "./engine.mjs";
 import { count, counted, element, nothing, percent, safe } from "./format.mjs";
-import { choices, choose, info, resource, selection } from "./state.mjs";
+import { choices, choose, info, resource, selectedSeconds, selection } from "./state.mjs";
 import { lineText } from "./source.mjs";
 import { bar } from "./tables.mjs";
 
@@ -98,23 +98,47 @@ function warnings(findings) {
 		...(left ? [element("p", {}, [link(`${counted(left, "more finding")}`, { view: "findings" })])] : [])] : [];
 }
 
+/** The other recorded resources with their totals, each as a link that chooses it.
+ *  @param {number} selected the selected hits */
+function others(selected) {
+	const all = info().resources, { name: shown, hits } = resource();
+	const isCompanion = (/** @type {any} */ row) => all.some((/** @type {any} */ of) => [`${of.name}-raw`, `${of.name}-error`].includes(row.name));
+	const links = all.filter((/** @type {any} */ row) => row.hits > 0 && row.name !== shown && !isCompanion(row))
+		.flatMap((/** @type {any} */ row) => [", ", link(`${row.title} ${amount(row.hits * row.interval, row.unit)}`, { resource: row.name })]).slice(1);
+	return links.length ? [element("p", { className: "others" }, [selected === hits ? "also recorded: " : "also recorded, in all of the recording: ", ...links])] : [];
+}
+
+/** The rows of the first report.
+ *  @param {Record<string, any>} changes of the selection */
+function summary(changes = {}) {
+	const answer = ask({ ...selection(), by: null, report: "summary", limit: ROWS, ...changes }).results[0];
+	const rows = (/** @type {string} */ kind) => answer.entries.filter((/** @type {any} */ row) => row.entry === kind);
+	return { answer, rows };
+}
+
+/** Whether nearly all hits end in the scheduler of the kernel, as those of waits do: the kernel's own functions then do not differ.
+ *  @param {(kind: string) => any[]} rows */
+function isWaiting(rows) {
+	const [body] = rows("body"), inKernel = rows("kernel").reduce((sum, row) => sum + row.fraction, 0);
+	return choices.kernel === "show" && body?.fraction > 0.9 && inKernel > 0.9 && body.function.includes("schedule");
+}
+
 /** @param {any[]} findings of the recorder and of the page */
 export function showSummary(findings) {
-	const request = { ...selection(), by: "function" };
-	const answer = ask({ ...request, by: null, report: "summary", limit: ROWS }).results[0];
-	const rows = (/** @type {string} */ kind) => answer.entries.filter((/** @type {any} */ row) => row.entry === kind);
-	const about = info(), total = answer.total_hits;
+	const { answer, rows } = summary();
+	const total = answer.total_hits, seconds = selectedSeconds();
 	if (!total)
-		return element("section", {}, [nothing("No hits are selected."), ...warnings(findings)]);
-	nameFunctions(request);
-	const own = rows("own"), path = rows("path");
-	const lead = amount(total * answer.interval, answer.unit) + (about.duration_s ? ` in ${amount(about.duration_s * 1e9, "ns")}` : "");
+		return element("section", {}, [nothing("No hits are selected."), ...others(total), ...warnings(findings)]);
+	nameFunctions({ ...selection(), by: "function" });
+	const waits = isWaiting(rows), outside = waits ? summary({ kernel: "hide" }).rows : rows;
+	const own = outside("own"), path = rows("path");
+	const lead = amount(total * answer.interval, answer.unit) + (seconds ? ` in ${amount(seconds * 1e9, "ns")}` : "");
 	return element("section", { className: "summary" }, [
 		element("p", { className: "big" }, [`${safe(answer.title)}: ${lead}`]),
-		...warnings(findings),
+		...others(total), ...warnings(findings),
 		element("div", { className: "parts" }, [
 			...part("Hottest in the program's own code, with what it calls in libraries", own, (row) => [callers(row.function), ...beside(row, "in", total)]),
-			...part("Hottest functions, by their own use", rows("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
+			...part(waits ? "Hottest functions outside of the kernel (each wait ends in its scheduler)" : "Hottest functions, by their own use", outside("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
 			...part("The hot path", [...path, ...rows("branch")], (row, index) => pathRow(row, Math.min(index, path.length))),
 			...part(own.length ? "Hot lines of the program's own code, with what they call in libraries" : "Hot lines", rows("line"), lineRow),
 			...part("In the kernel, by the function that entered it, and where most of it is", rows("kernel"), (row) =>

@@ -1,13 +1,13 @@
 // The views: each fills an element from the choices.
 
-import { Picture, amount, ask, events, forgetPictures, functionAt, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
+import { Picture, amount, ask, events, forgetPictures, functionAt, interval, laneCounts, nameFunctions, nameLines, shortName } from "./engine.mjs";
 import { followEvents, showEvents } from "./events.mjs";
 import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./flame.mjs";
 import { count, counted, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { fixedLegend, moduleLegend } from "./legend.mjs";
 import { showStacks } from "./stacks.mjs";
 import { choices, choose, info, infos, linkOf, recordingsOf, resource, selection, sideName } from "./state.mjs";
-import { lineText, showSource } from "./source.mjs";
+import { hasSource, lineText, showSource } from "./source.mjs";
 import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
 import { addSearched, bar, pathText, table } from "./tables.mjs";
@@ -122,11 +122,17 @@ function ratioLegend() {
 
 // --- functions ---
 
+/** The entries of a report of bodies, by name.
+ *  @param {Record<string, any>} request @returns {Map<string, any>} */
+function bodiesOf(request) {
+	return new Map(report({ report: "body", limit: 0, ...request }).entries.map((/** @type {any} */ entry) => [entry.path[0], entry]));
+}
+
 function showFunctions() {
 	// A report takes a pattern, and here is a name.
 	nameFunctions(selection());
 	const group = hasReport("groups") ? choices.group.replace(/[*?[\]\\]/g, "\\$&") : null;
-	const bodies = new Map(report({ report: "body", group, limit: 0 }).entries.map((/** @type {any} */ entry) => [entry.path[0], entry]));
+	const bodies = bodiesOf({ group });
 	const withBodies = (/** @type {any} */ answer) => answer.entries.map((/** @type {any} */ entry) => ({ ...entry, body: bodies.get(entry.path[0]) }));
 	return table({
 		caption: "A function has the hits of the samples whose stack contains it; its body those of the samples that end in it." +
@@ -135,7 +141,7 @@ function showFunctions() {
 		columns: [
 			{ name: "function", value: (row) => row.path[0], isText: true, text: (row) => withMenu(named(row.path[0]), () => ({ name: row.path[0], path: "" })) },
 			{ name: "with callees", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
-			{ name: "body", text: (row) => bar(row.body?.fraction ?? 0, row.body?.error), value: (row) => row.body?.hits ?? 0 },
+			{ ...OWN_COLUMN, name: "body" },
 			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
 			{ name: "hits of the body", text: (row) => count(row.body?.hits ?? 0), value: (row) => row.body?.hits ?? 0 },
 		],
@@ -230,27 +236,46 @@ function showSourceOrChoice() {
 	return choices.root || choices.line ? showSource() : chooseFunction();
 }
 
-/** The lines of all files. */
+/** The lines of the program's own code, with what they call in libraries and the kernel, as the first report has them.
+ *  @returns {any[]} none if own code and other code are not known apart */
+function ownLines() {
+	const { entries } = report({ report: "summary", by: null, threshold: null, limit: 0 });
+	return entries.some((/** @type {any} */ row) => row.entry === "own") ? entries.filter((/** @type {any} */ row) => row.entry === "line") : [];
+}
+
+/** The lines of own code, or of all files. */
 function showLines() {
-	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: functionAt(selection(), row.file, row.line), line: `${row.file}:${row.line}` });
-	const text = (/** @type {any} */ row) => lineText(row.file, row.line);
-	return table({ caption: "Hot lines of all source files", ...rowsOf({ report: "lines", by: null }), sorted: 1,
-		canPick: (row) => row.line > 0, onPick: (row) => open("source", row), columns: [
-		{ name: "line", isText: true, value: (row) => row.file + ":" + String(row.line).padStart(9),
-			text: (row) => row.file ? `${shortened(row.file, 60)}:${row.line}` : "[code without known lines]" },
-		{ name: "body", text: (row) => bar(row.body_fraction, row.body_error), value: (row) => row.body_hits },
-		{ name: "with callees", text: (row) => bar(row.total_fraction, row.total_error), value: (row) => row.total_hits },
-		{ name: "source", isText: true, text, value: text },
-		{ name: "function", isText: true, value: () => "", text: (row) => row.line > 0
-			? element("button", { className: "link", onclick: () => open("sandwich", row) }, ["callers and callees"]) : "" },
-	] });
+	const own = ownLines(), isOwn = own.length > 0 && choices.lines !== "all";
+	const found = isOwn ? { rows: own } : rowsOf({ report: "lines", by: null });
+	const button = (/** @type {string} */ lines, /** @type {string} */ text) => element("button", { "aria-pressed": String(isOwn === (lines === "")), onclick: () => choose({ lines }) }, [text]);
+	nameFunctions(selection());
+	nameLines(selection());
+	const root = (/** @type {any} */ row) => row.line > 0 ? functionAt(row.file, row.line) : "";
+	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: root(row), line: `${row.file}:${row.line}` });
+	const text = (/** @type {any} */ row) => row.line > 0 ? lineText(row.file, row.line) : "";
+	const lacks = found.rows.some((/** @type {any} */ row) => row.line > 0 && !hasSource(row.file));
+	const shares = isOwn ? [{ name: "with what it calls", text: (/** @type {any} */ row) => bar(row.fraction, row.error), value: (/** @type {any} */ row) => row.hits }, AMOUNT_COLUMN]
+		: [{ name: "body", text: (/** @type {any} */ row) => bar(row.body_fraction, row.body_error), value: (/** @type {any} */ row) => row.body_hits },
+			{ name: "with callees", text: (/** @type {any} */ row) => bar(row.total_fraction, row.total_error), value: (/** @type {any} */ row) => row.total_hits }];
+	return element("section", {}, [
+		...(own.length ? [element("div", { className: "tools" }, [button("", "the program's own lines, with what they call"), button("all", "lines of all files, by their own hits")])] : []),
+		table({ caption: (isOwn ? "Hot lines of the program's own code: a line has the hits of what it calls in libraries and in the kernel, too"
+			: "Hot lines of all source files") + (lacks ? ". The page lacks the source of a file that was not found where the page was written." : ""), ...found, sorted: 1,
+			canPick: (row) => row.line > 0, onPick: (row) => open("source", row), columns: [
+			{ name: "line", isText: true, value: (row) => row.file + ":" + String(row.line).padStart(9),
+				text: (row) => row.file ? `${shortened(row.file, 60)}:${row.line}` : "[code without known lines]" },
+			...shares,
+			{ name: "source", isText: true, value: text, text: (row) => row.line === 0 || hasSource(row.file) ? text(row) : element("span", { className: "note" }, ["not in the page"]) },
+			{ name: "function", isText: true, value: root, text: (row) => root(row) ? element("button", { className: "link",
+				title: `callers and callees of ${safe(root(row))}`, onclick: () => open("sandwich", row) }, [safe(shortName(root(row), 50))]) : "" },
+		] })]);
 }
 
 // --- what-if ---
 
 function showWhatIf() {
 	const flame = addOnlyFlame({ slot: 0, request: { ...selection(), shape: "stacks" }, label: "Flame graph",
-		onPick: (picture, box) => {
+		click: "A click chooses the path to the box for the slider, and zooms to it.", onPick: (picture, box) => {
 			remember(picture, box);
 			fill();
 		} });
@@ -262,14 +287,17 @@ function showWhatIf() {
 			fill();
 		} }));
 	const cost = element("span");
-	const question = element("div", {}, [element("p", {}, ["If ", name, " cost"]), element("p", {}, [slider, " ", cost])]);
+	const question = element("div", {}, [element("p", { className: "chosen" }, ["If ", name, " cost"]), element("p", {}, [slider, " ", cost])]);
 	const hint = nothing("Click a box: the path that leads to it becomes cheaper. Drag the slider to see what that changes.");
 
 	function fill() {
-		question.hidden = !choices.path;
+		slider.disabled = !choices.path;
 		prediction.replaceChildren();
-		if (!choices.path)
+		if (!choices.path) {
+			name.textContent = "the path to a box that you click";
+			cost.textContent = "of what it costs now, …";
 			return;
+		}
 		const names = choices.path.split(";");
 		name.textContent = names.map((each) => safe(shortName(each, 60, 0))).join(" › ");
 		name.title = pathText(names);
@@ -282,7 +310,7 @@ function showWhatIf() {
 	}
 
 	fill();
-	return element("section", { className: "what-if" }, [question, prediction, hint, flame]);
+	return element("section", { className: "what-if" }, [hint, element("div", { className: "question" }, [question, prediction]), flame]);
 }
 
 /** The result of the report of the chosen path. */
@@ -307,6 +335,12 @@ const SHARE_COLUMNS = [
 	{ name: "share", text: (/** @type {any} */ row) => bar(row.fraction, row.error), value: (/** @type {any} */ row) => row.hits },
 	{ name: "hits", text: (/** @type {any} */ row) => count(row.hits), value: (/** @type {any} */ row) => row.hits },
 ];
+
+/** The hits of the body, of a row that has them. */
+const OWN_COLUMN = { name: "own", text: (/** @type {any} */ row) => bar(row.body?.fraction ?? 0, row.body?.error), value: (/** @type {any} */ row) => row.body?.hits ?? 0 };
+
+/** The amount of a row's hits, with its unit. */
+const AMOUNT_COLUMN = { name: "amount", text: (/** @type {any} */ row) => amount(row.hits * resource().interval, resource().unit), value: (/** @type {any} */ row) => row.hits };
 
 function showLabels() {
 	return table({ caption: "Label sets, as the program attached them to its threads", ...rowsOf({ report: "by-label" }), sorted: 1,
@@ -374,8 +408,12 @@ function showGroups() {
 // --- modules, processes and threads ---
 
 function showModules() {
-	return table({ caption: "Modules: the program, its libraries and the kernel, with what they call", ...rowsOf({ report: "modules", by: null }, { isOfNames: true }), sorted: 1, columns: [
-			{ name: "module", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] }, ...SHARE_COLUMNS,
+	const bodies = bodiesOf({ by: "module" });
+	const withBodies = (/** @type {any} */ answer) => answer.entries.map((/** @type {any} */ entry) => ({ ...entry, body: bodies.get(entry.path[0]) }));
+	return table({ caption: "Modules: the program, its libraries and the kernel. A sample ends in one module, and counts with callees for each module on its stack.",
+		...rowsOf({ report: "modules", by: null }, { isOfNames: true, rows: withBodies }), sorted: 1, columns: [
+			{ name: "module", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] },
+			OWN_COLUMN, { ...SHARE_COLUMNS[0], name: "with callees" }, AMOUNT_COLUMN, SHARE_COLUMNS[1],
 		] });
 }
 
@@ -405,7 +443,7 @@ function showProcesses() {
 				text: (row) => "\u2003".repeat(Math.min(row.depth, DEPTH_SHOWN)) + (safe(row.name) || "?") },
 			{ name: "PID", text: (row) => numberOf(row), value: (row) => row.pid },
 			{ name: "with what it started", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
-			{ name: "own", text: (row) => bar(row.own_fraction), value: (row) => row.own_hits },
+			{ name: "own", text: (row) => bar(row.own_fraction), value: (row) => row.own_hits }, AMOUNT_COLUMN,
 			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
 		] });
 }
@@ -416,7 +454,7 @@ function showThreads() {
 		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ thread: selector(row), view: "flame" }), columns: [
 			{ name: "thread", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
 			{ name: "TID", text: (row) => String(row.tid), value: (row) => row.tid },
-			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, ...SHARE_COLUMNS,
+			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, SHARE_COLUMNS[0], AMOUNT_COLUMN, SHARE_COLUMNS[1],
 		] });
 }
 
