@@ -20,6 +20,7 @@ struct ranking {
 	const struct view *view;
 	struct rank_list *list;
 	uint32_t key;
+	struct selection selection;
 	uint32_t *rank_of_set; /* [label_set_count]: index in list->ranks, or PROFILE_NONE */
 	uint32_t *hits;        /* rows of hits of the selection, rank by rank */
 	size_t *first;         /* [rank_count + 1]: where the rows of a rank begin */
@@ -121,29 +122,31 @@ static int find_ranks(struct ranking *ranking)
 /* --- hits by rank --- */
 
 /* Returns the rank of a row of hits, or PROFILE_NONE if the view does not select it. */
-static uint32_t rank_of_hit(const struct ranking *ranking, const struct selection *selection, size_t hit)
+static uint32_t rank_of_hit(const struct ranking *ranking, size_t hit)
 {
 	const struct profile *profile = ranking->view->profile;
-	if (profile->hits[hit].resource != ranking->view->options.resource || !selection_has_hit(selection, hit))
+	struct profile_hit taken;
+	if (profile->hits[hit].resource != ranking->view->options.resource ||
+	    !selection_part(&ranking->selection, hit, &taken))
 		return PROFILE_NONE;
 	return ranking->rank_of_set[profile_hit_labels(profile, hit)];
 }
 
 /* Sorts the rows by rank, by counting. */
-static void place_hits(struct ranking *ranking, const struct selection *selection)
+static void place_hits(struct ranking *ranking)
 {
 	size_t count = ranking->view->profile->hit_count, ranks = ranking->list->rank_count;
 	size_t *next =
 		ranking->first; /* first[rank + 1] is where the rank's next row belongs, and in the end where they end */
 	for (size_t i = 0; i < count; i++) {
-		uint32_t rank = rank_of_hit(ranking, selection, i);
+		uint32_t rank = rank_of_hit(ranking, i);
 		if (rank != PROFILE_NONE && rank + (size_t)1 < ranks)
 			next[rank + 2]++;
 	}
 	for (size_t rank = 0; rank < ranks; rank++)
 		next[rank + 1] += next[rank];
 	for (size_t i = 0; i < count; i++) {
-		uint32_t rank = rank_of_hit(ranking, selection, i);
+		uint32_t rank = rank_of_hit(ranking, i);
 		if (rank != PROFILE_NONE)
 			ranking->hits[next[rank + 1]++] = (uint32_t)i;
 	}
@@ -151,9 +154,8 @@ static void place_hits(struct ranking *ranking, const struct selection *selectio
 
 static int sort_hits(struct ranking *ranking)
 {
-	struct selection selection;
 	size_t count = ranking->view->profile->hit_count;
-	int status = selection_begin(&selection, ranking->view);
+	int status = selection_begin(&ranking->selection, ranking->view);
 	ranking->hits = calloc(count + 1, sizeof(*ranking->hits));
 	ranking->first = calloc(ranking->list->rank_count + 1, sizeof(*ranking->first));
 	if (status == 0 && count > UINT32_MAX)
@@ -161,8 +163,7 @@ static int sort_hits(struct ranking *ranking)
 	if (status == 0 && (!ranking->hits || !ranking->first))
 		status = ERROR_MEMORY;
 	if (status == 0)
-		place_hits(ranking, &selection);
-	selection_end(&selection);
+		place_hits(ranking);
 	return status;
 }
 
@@ -181,8 +182,9 @@ static void fill_view(struct ranking *ranking, size_t rank)
 	struct view *of_rank = &ranking->of_rank;
 	memset(of_rank->hits, 0, view->node_count * sizeof(*of_rank->hits));
 	for (size_t i = ranking->first[rank]; i < ranking->first[rank + 1]; i++) {
-		const struct profile_hit *hit = &view->profile->hits[ranking->hits[i]];
-		of_rank->hits[node_of(view, hit->node)] += hit->count;
+		struct profile_hit taken;
+		selection_part(&ranking->selection, ranking->hits[i], &taken);
+		of_rank->hits[node_of(view, taken.node)] += taken.count;
 	}
 	memcpy(of_rank->weight, of_rank->hits, view->node_count * sizeof(*of_rank->weight));
 	for (size_t node = view->node_count; node-- > 1;)
@@ -318,6 +320,7 @@ double rank_imbalance_share(const struct rank_entry *entry, size_t ranks)
 
 static void release(struct ranking *ranking)
 {
+	selection_end(&ranking->selection);
 	free(ranking->rank_of_set);
 	free(ranking->hits);
 	free(ranking->first);

@@ -120,7 +120,8 @@ static bool take_time(const struct selection *selection, struct profile_hit *row
 		uint64_t left_ns = since_ns - (first - 1) * step_ns;
 		row->time_ns = start_ns + (left_ns > step_ns ? left_ns - step_ns : 1); /* 0 means an unknown time */
 	}
-	row->count = (end - first) * samples;
+	if (first > 0 || end < hits)
+		row->count = (end - first) * samples;
 	return true;
 }
 
