@@ -131,7 +131,7 @@ export function showSummary(findings) {
 		return element("section", {}, [nothing("No hits are selected."), ...others(total), ...warnings(findings)]);
 	nameFunctions({ ...selection(), by: "function" });
 	const waits = isWaiting(rows), outside = waits ? summary({ kernel: "hide" }).rows : rows;
-	const own = outside("own"), path = rows("path");
+	const own = rows("own"), path = rows("path");
 	const lead = amount(total * answer.interval, answer.unit) + (seconds ? ` in ${amount(seconds * 1e9, "ns")}` : "");
 	return element("section", { className: "summary" }, [
 		element("p", { className: "big" }, [`${safe(answer.title)}: ${lead}`]),
