@@ -1,6 +1,7 @@
 #include "analyze/own_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/own_labels.h"
 #include "base/array.h"
@@ -46,7 +47,22 @@ static bool is_kernel(const struct view *view, uint32_t label)
  * PROFILE_NONE: there is none. */
 struct places {
 	uint32_t *charged, *called; /* [node_count] */
+	bool *is_ready;             /* [node_count]: a thread in the node could run, but lost the processor */
 };
+
+/* Whether the kernel gives the processor to another thread in this function, although the present one could go on. */
+static bool takes_processor(const struct view *view, uint32_t label)
+{
+	static const char *const functions[] = {
+		"exit_to_user_mode_loop", "exit_to_usermode_loop", "irqentry_exit_to_user_mode",
+		"preempt_schedule",       "preempt_schedule_irq",  "preempt_schedule_common",
+		"__cond_resched"
+	};
+	bool takes = false;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && is_kernel(view, label); i++)
+		takes |= strcmp(view->labels[label].text, functions[i]) == 0;
+	return takes;
+}
 
 /* Nodes follow their parents. */
 static void find_places(struct places *places, const struct view *view, const bool *is_own)
@@ -56,6 +72,7 @@ static void find_places(struct places *places, const struct view *view, const bo
 		uint32_t label = view->label[node], parent = view->parent[node];
 		bool begins = parent != 0 && is_own[view->label[parent]];
 		places->charged[node] = is_own[label] ? label : places->charged[parent];
+		places->is_ready[node] = (parent != 0 && places->is_ready[parent]) || takes_processor(view, label);
 		places->called[node] = is_own[label] ? PROFILE_NONE : begins ? label : places->called[parent];
 	}
 }
@@ -81,14 +98,17 @@ static int add_nodes(struct sums *sums, const struct view *view, const struct pl
 }
 
 /* Sets the row of the function with the most hits, the first of several equal functions. */
-static int find_kernel_call(struct own_entry *most, const struct view *view, const struct places *places)
+static int find_kernel_call(struct own_code *own, const struct view *view, const struct places *places)
 {
+	struct own_entry *most = &own->kernel_call;
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
 	if (!hits)
 		return ERROR_MEMORY;
 	for (uint32_t node = 1; node < view->node_count; node++) {
 		uint32_t caller = kernel_caller(places, view, node);
-		if (caller != PROFILE_NONE)
+		if (places->is_ready[node])
+			own->ready += view->hits[node];
+		else if (caller != PROFILE_NONE)
 			hits[caller] += view->hits[node];
 	}
 	*most = (struct own_entry){ .label = PROFILE_NONE, .other = PROFILE_NONE };
@@ -186,23 +206,26 @@ static int analyze(struct own_code *own, const struct view *view, const struct p
 	int result = fill(own, view, places, true);
 	if (result == 0)
 		result = fill(own, view, places, false);
-	return result < 0 ? result : find_kernel_call(&own->kernel_call, view, places);
+	return result < 0 ? result : find_kernel_call(own, view, places);
 }
 
 struct own_code *analyze_own_code(const struct view *view, struct error *error)
 {
 	struct own_code *own = calloc(1, sizeof(*own));
 	size_t bytes = ((size_t)view->node_count + 1) * sizeof(uint32_t);
-	struct places places = { .charged = malloc(bytes), .called = malloc(bytes) };
+	struct places places = { .charged = malloc(bytes),
+				 .called = malloc(bytes),
+				 .is_ready = calloc(view->node_count + (size_t)1, sizeof(bool)) };
 	int result = ERROR_MEMORY;
 	if (own)
 		own->has = own_labels_find(view);
-	if (own && own->has && places.charged && places.called) {
+	if (own && own->has && places.charged && places.called && places.is_ready) {
 		find_places(&places, view, own->has);
 		result = analyze(own, view, &places);
 	}
 	free(places.charged);
 	free(places.called);
+	free(places.is_ready);
 	if (result == 0)
 		return own;
 	own_code_free(own);

@@ -22,6 +22,7 @@ enum { WORD_COLUMNS = 48, WHY_BYTES = 200 };
 #define SHARE_LOST 0.01
 #define SHARE_BROKEN 0.05
 #define SHARE_SYSTEM 0.3
+#define SHARE_READY 0.05
 #define SHARE_COMPUTING 0.5 /* below: the program waits */
 
 static const double HUNDRED = 100;
@@ -345,6 +346,17 @@ static bool suggest_wait_place(const struct advice *advice)
 	return true;
 }
 
+/* No other call ends this part of the wait. */
+static bool suggest_processors(const struct advice *advice)
+{
+	double share = fraction_of(advice->result->own->ready, advice->result->view->total);
+	if (!shows_waits(advice) || share < SHARE_READY)
+		return false;
+	fprintf(advice->out, "  %.0f %% waits for a processor: the threads could run, and others did\n",
+		HUNDRED * share);
+	return true;
+}
+
 static bool is_main(const struct view *view, uint32_t label)
 {
 	uint32_t function = view->labels[label].function;
@@ -456,10 +468,11 @@ static int add(struct next_commands *next, suggestion *suggest, struct advice *a
 int next_commands_init(struct next_commands *next, const struct result *result, const struct render_options *options,
 		       const char *separator)
 {
-	static suggestion *const suggestions[] = { suggest_losses,     suggest_broken,      suggest_symbols,
-						   suggest_perf_map,   suggest_info,        suggest_waiting,
-						   suggest_wait_place, suggest_system_time, suggest_source,
-						   suggest_callers,    suggest_browse,      suggest_page };
+	static suggestion *const suggestions[] = { suggest_losses,     suggest_broken,     suggest_symbols,
+						   suggest_perf_map,   suggest_info,       suggest_waiting,
+						   suggest_wait_place, suggest_processors, suggest_system_time,
+						   suggest_source,     suggest_callers,    suggest_browse,
+						   suggest_page };
 	struct advice advice = { .result = result, .options = options, .separator = separator };
 	int status = 0;
 	*next = (struct next_commands){ 0 };

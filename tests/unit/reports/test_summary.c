@@ -184,6 +184,28 @@ static void places_of_waits_are_answered(void **state)
 	}
 }
 
+static void waits_for_a_processor_are_told_apart(void **state)
+{
+	(void)state;
+	for (uint64_t hits = 4; hits <= 6; hits += 2) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].interval = NS_PER_S;
+		paths.profile->resources[0].name = id(profile_add_string(paths.profile, "blocked"));
+		paths.profile->ended = true;
+		uint32_t kernel = paths_module(&paths, "[kernel]");
+		paths.profile->modules[kernel].kind = MODULE_KERNEL;
+		define_in(&paths, "exit_to_user_mode_loop", kernel);
+		define_in(&paths, "__schedule", kernel);
+		paths_add(&paths, "main;work;exit_to_user_mode_loop;__schedule", hits);
+		paths_add(&paths, "main;work;__schedule", 100 - hits);
+		assert_proposes(&paths, "  6 % waits for a processor: the threads could run, and others did",
+				hits == 6);
+		assert_proposes(&paths, "waits for a processor", hits == 6);
+		paths_end(&paths);
+	}
+}
+
 static void missing_symbols_are_answered(void **state)
 {
 	(void)state;
@@ -224,6 +246,7 @@ int main(void)
 		cmocka_unit_test(broken_stacks_are_answered),
 		cmocka_unit_test(time_in_the_kernel_is_answered),
 		cmocka_unit_test(waiting_is_answered),
+		cmocka_unit_test(waits_for_a_processor_are_told_apart),
 		cmocka_unit_test(places_of_waits_are_answered),
 		cmocka_unit_test(missing_symbols_are_answered),
 		cmocka_unit_test(names_of_commands_are_those_of_the_rows),
