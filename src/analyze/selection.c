@@ -32,6 +32,17 @@ static bool has_range(const struct view_options *options)
 	return options->from_ns > 0 || options->to_ns > 0;
 }
 
+uint64_t selection_hit_ns(const struct profile *profile, uint32_t resource)
+{
+	static const char own[] = "own:";
+	const struct profile_resource *row = &profile->resources[resource];
+	const uint64_t unit_ns = time_unit_ns(profile_string(profile, row->unit));
+	bool is_own = strncmp(profile_string(profile, row->name), own, strlen(own)) == 0;
+	if (row->kind != RESOURCE_SAMPLED || is_own || unit_ns == 0)
+		return 0;
+	return row->interval < UINT64_MAX / unit_ns ? row->interval * unit_ns : UINT64_MAX;
+}
+
 /* Finds how far the hits of a sample are apart, for a range of time. */
 static int measure_hits(struct selection *selection)
 {
@@ -41,13 +52,8 @@ static int measure_hits(struct selection *selection)
 	selection->hit_ns = calloc(profile->resource_count + 1, sizeof(*selection->hit_ns));
 	if (!selection->hit_ns)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < profile->resource_count; i++) {
-		const struct profile_resource *resource = &profile->resources[i];
-		uint64_t unit_ns = time_unit_ns(profile_string(profile, resource->unit));
-		if (resource->kind == RESOURCE_SAMPLED && unit_ns > 0)
-			selection->hit_ns[i] =
-				resource->interval < UINT64_MAX / unit_ns ? resource->interval * unit_ns : UINT64_MAX;
-	}
+	for (uint32_t i = 0; i < profile->resource_count; i++)
+		selection->hit_ns[i] = selection_hit_ns(profile, i);
 	return 0;
 }
 

@@ -4,7 +4,6 @@
 
 #include "analyze/build.h"
 #include "analyze/transform.h"
-#include "base/time_unit.h"
 #include "profile/thread_mark.h"
 
 /* Returns the period of a time since the start of the recording, which is in the timeline's range. */
@@ -31,13 +30,12 @@ static uint32_t *marks_above(const struct profile *profile)
  * then has all its hits at once. 0: it is no time. */
 static uint64_t span_of(const struct profile *profile, const struct profile_hit *hit)
 {
-	const struct profile_resource *resource = &profile->resources[hit->resource];
-	const uint64_t unit_ns = time_unit_ns(profile_string(profile, resource->unit));
+	const uint64_t step_ns = selection_hit_ns(profile, hit->resource);
 	const uint64_t hits = hit->count / ((uint64_t)hit->more_samples + 1);
 	const uint64_t since_ns = hit->time_ns - profile->start_ns;
-	if (hits < 2 || unit_ns == 0)
+	if (hits < 2 || step_ns == 0)
 		return 0;
-	const double ns = (double)hits * (double)resource->interval * (double)unit_ns;
+	const double ns = (double)hits * (double)step_ns;
 	return ns < (double)since_ns ? (uint64_t)ns : since_ns;
 }
 
@@ -54,7 +52,7 @@ static void spread(struct timeline *timeline, double *periods, const struct prof
 		periods[i] += so_far - done;
 		done = so_far;
 	}
-	/* What is behind the last period is of no period. */
+	/* Hits behind the last period are of no period. */
 	double end = since_ns <= timeline->to_ns
 			     ? hits
 			     : hits * ((double)(timeline->to_ns - timeline->from_ns) - start) / (double)span_ns;

@@ -178,23 +178,17 @@ static bool find_input(const char *word, struct stat *file)
 	return result == 0 && S_ISREG(file->st_mode);
 }
 
-/* Refuses an output that is the file of this word, the input or the program: it would take its place. */
-static int check_word(const struct invocation *invocation, const char *word, const char *what, const char *path,
-		      const struct stat *output)
+/* Refuses an output that is the file of this word: it would take the place of what is read. */
+static int check_input(const struct invocation *invocation, const char *word, const char *path,
+		       const struct stat *output)
 {
 	struct stat input;
 	if (!word || !find_input(word, &input) || input.st_dev != output->st_dev || input.st_ino != output->st_ino)
 		return EXIT_DONE;
-	return usage_error(invocation, "cannot write '%s': it is the %s '%s' (-o OTHER)", path, what, word);
+	return usage_error(invocation, "cannot write '%s': it is the input '%s' (-o OTHER)", path, word);
 }
 
-static int check_input(const struct invocation *invocation, const char *word, const char *path,
-		       const struct stat *output)
-{
-	return check_word(invocation, word, "input", path, output);
-}
-
-/* Checks -o before anything is read. `name` completes a profile in its place. Of a command line, only the program is checked. */
+/* Checks -o before anything is read. `name` completes a profile in its place, and a command line is not an input. */
 static int check_output(const struct invocation *invocation)
 {
 	static const char *const inputs[] = { "FILE", "URL" };
@@ -206,12 +200,8 @@ static int check_output(const struct invocation *invocation)
 							       : row->standard;
 	struct stat output;
 	if (!path || strcmp(path, "-") == 0 || stat(path, &output) < 0 || !S_ISREG(output.st_mode) ||
-	    invocation->command == &command_name)
+	    invocation->command == &command_name || (invocation->command->needs & STOPS_AT_ARGUMENT))
 		return EXIT_DONE;
-	if (invocation->command->needs & STOPS_AT_ARGUMENT) {
-		const char *program = invocation->argument_count ? invocation->arguments[0] : "";
-		return strchr(program, '/') ? check_word(invocation, program, "program", path, &output) : EXIT_DONE;
-	}
 	int status = check_input(invocation, invocation->profile_path, path, &output);
 	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++)
 		status = check_input(invocation, invocation->arguments[i], path, &output);

@@ -9,6 +9,7 @@
 
 #include "base/memory_limit.h"
 #include "base/plural.h"
+#include "base/strings.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
@@ -87,13 +88,45 @@ static struct profile *add_files(const struct invocation *invocation, char *cons
 	return finish(invocation, merge, status);
 }
 
-/* Adds a rank's profile and frees it. Without labels, its rank is its place among the files. */
+/* Returns the only rank that hits of a profile have as a label, a string of the profile; or PROFILE_NONE: none has one, or several differ. */
+static uint32_t only_rank(const struct profile *profile)
+{
+	int64_t key = strings_find(&profile->strings, PROFILE_LABEL_RANK, strlen(PROFILE_LABEL_RANK));
+	uint32_t rank = PROFILE_NONE;
+	for (size_t i = 0; i < profile->hit_count && key >= 0; i++) {
+		uint32_t value = profile_label_value(profile, profile_hit_labels(profile, i), (uint32_t)key);
+		if (rank != PROFILE_NONE && value != PROFILE_NONE && value != rank)
+			return PROFILE_NONE;
+		rank = value == PROFILE_NONE ? rank : value;
+	}
+	return rank;
+}
+
+static bool states_rank(const struct profile *profile)
+{
+	return only_rank(profile) != PROFILE_NONE || profile_labels_all(profile, PROFILE_LABEL_RANK);
+}
+
+/* Says which resources of the first file a further one lacks: they count as 0 on its rank. */
+static void warn_of_missing(const struct invocation *invocation, const struct strings *names,
+			    const struct profile *profile, const char *path)
+{
+	for (uint32_t i = 1; i < names->count; i++)
+		if (profile_find_resource(profile, strings_get(names, i)) == PROFILE_NONE)
+			warning(invocation, "'%s' has no resource '%s', which counts as 0 on its rank", path,
+				strings_get(names, i));
+}
+
+/* Adds a rank's profile and frees it. Hits from before the program stated its rank are of this rank, too. Without labels, the rank is
+ * the profile's place among the files. */
 static int add_rank(const struct invocation *invocation, struct merge *merge, struct profile *profile, const char *path,
 		    size_t place, bool has_rank)
 {
-	char value[24];
-	snprintf(value, sizeof(value), "%zu", place);
-	int status = profile_labels_all(profile, PROFILE_LABEL_RANK) == has_rank
+	char by_place[24];
+	uint32_t own = only_rank(profile);
+	const char *value = own == PROFILE_NONE ? by_place : profile_string(profile, own);
+	snprintf(by_place, sizeof(by_place), "%zu", place);
+	int status = states_rank(profile) == has_rank
 			     ? add_profile(invocation, merge, profile, path, PROFILE_LABEL_RANK, value)
 			     : failure(invocation,
 				       "cannot compare the ranks: of '%s' and '%s', only one states its rank (record "
@@ -104,25 +137,41 @@ static int add_rank(const struct invocation *invocation, struct merge *merge, st
 	return status;
 }
 
+/* Adds the first file's profile and the others. `names`: becomes the first one's resources. Returns the exit status. */
+static int add_ranks(struct invocation *invocation, struct merge *merge, struct strings *names)
+{
+	struct profile *profile = invocation->profile;
+	bool has_rank = states_rank(profile), is_short = false;
+	for (size_t i = 0; i < profile->resource_count; i++) {
+		const char *name = profile_string(profile, profile->resources[i].name);
+		is_short |= strings_add(names, name, strlen(name)) < 0;
+	}
+	invocation->profile = NULL;
+	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
+	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank);
+	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE && !is_short; i++) {
+		const char *path = invocation->arguments[i];
+		progress_set(i + 1, invocation->argument_count + 1);
+		profile = profile_open_file(invocation, path);
+		if (profile)
+			warn_of_missing(invocation, names, profile, path);
+		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank) : EXIT_FAILED;
+	}
+	progress_end();
+	return is_short ? failure(invocation, "out of memory") : status;
+}
+
 int merge_ranks(struct invocation *invocation)
 {
 	struct error error = { 0 };
-	struct profile *profile = invocation->profile;
-	bool has_rank = profile_labels_all(profile, PROFILE_LABEL_RANK);
+	struct strings names;
 	struct merge *merge = merge_new(memory_limit(), &error);
 	if (!merge)
 		return failure_of(invocation, &error);
 	merge_keep_apart(merge);
-	invocation->profile = NULL;
-	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
-	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank);
-	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++) {
-		const char *path = invocation->arguments[i];
-		progress_set(i + 1, invocation->argument_count + 1);
-		profile = profile_open_file(invocation, path);
-		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank) : EXIT_FAILED;
-	}
-	progress_end();
+	int status =
+		strings_init(&names) < 0 ? failure(invocation, "out of memory") : add_ranks(invocation, merge, &names);
+	strings_release(&names);
 	invocation->profile = finish(invocation, merge, status);
 	return invocation->profile ? EXIT_DONE : EXIT_FAILED;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,10 +392,21 @@ static void say_next(const char *output)
 	buffer_release(&line);
 }
 
+/* Returns whether the output is the program, whose place it would take. A program that PATH finds is another file. */
+static bool is_program(const char *output, const char *program)
+{
+	struct stat file, other;
+	return strchr(program, '/') && stat(output, &file) == 0 && stat(program, &other) == 0 &&
+	       S_ISREG(file.st_mode) && file.st_dev == other.st_dev && file.st_ino == other.st_ino;
+}
+
 /* Makes one recording. */
 static int record_once(struct invocation *invocation, struct record_options *options, const char *output)
 {
 	struct recorded recorded = { .total = 0 };
+	if (options->command && is_program(output, options->command[0]))
+		return usage_error(invocation, "cannot write '%s': it is the program '%s' (-o OTHER)", output,
+				   options->command[0]);
 	int status = record_by_options(invocation, options, output, &recorded);
 	if (recorded.total > 0)
 		say_next(output);

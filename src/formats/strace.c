@@ -489,8 +489,12 @@ static int read_text(struct reader *reader, const char *text)
 /* Returns the message about a new process at the end of a line, or NULL. */
 static const char *attached_message(const char *line)
 {
-	const char *message = strstr(line, "strace: Process ");
-	const char *number = message ? message + strlen("strace: Process ") : "";
+	static const char begins_with[] = "strace: Process ";
+	const char *message = NULL, *number = "";
+	for (const char *at = line; (at = strstr(at, begins_with)); at = number) {
+		message = at;
+		number = at + strlen(begins_with);
+	}
 	const char *end = number + strspn(number, "0123456789");
 	return end > number && strcmp(end, " attached") == 0 ? message : NULL;
 }
@@ -627,6 +631,7 @@ static int finish(struct reader *reader)
 {
 	struct profile *profile = reader->tree.profile;
 	int code = end_call(reader);
+	reader->skipped += reader->carried.size > 0; /* the rest of the line is missing */
 	if (code == 0)
 		code = add_threads(reader);
 	if (code == 0)

@@ -156,7 +156,7 @@ static void make_recorded(struct digest *digest)
 	const struct profile *profile = view->profile;
 	const char *command = profile_note(profile, "command"),
 		   *backend = profile_string(profile, view->resource->backend);
-	double seconds = (double)profile_duration_ns(profile) / NS_PER_S;
+	double seconds = (double)summary_selected_ns(view) / NS_PER_S;
 	struct line line;
 	if (!begin(&line, digest, DIGEST_RECORDED))
 		return;

@@ -341,8 +341,12 @@ end_row(FILE *out, const struct render_options *options, size_t column, const ch
 	free(text);
 }
 
-/* Returns the length of the selected time, within the recording. */
-static uint64_t selected_ns(const struct view *view)
+bool summary_is_part(const struct view *view)
+{
+	return view->total != info_resource_sum(view->profile, view->options.resource).hits;
+}
+
+uint64_t summary_selected_ns(const struct view *view)
 {
 	const struct view_options *options = &view->options;
 	uint64_t end_ns = profile_duration_ns(view->profile);
@@ -359,7 +363,7 @@ static size_t print_recorded(FILE *out, const struct result *result, const struc
 	const char *command = profile_note(profile, "command"), *title = profile_string(profile, view->resource->title),
 		   *backend = profile_string(profile, view->resource->backend);
 	char amount[ROW_BYTES], duration[ROW_BYTES];
-	uint64_t duration_ns = selected_ns(view);
+	uint64_t duration_ns = summary_selected_ns(view);
 	render_amount(amount, sizeof(amount), (double)view->total * (double)view->resource->interval,
 		      profile_string(profile, view->resource->unit));
 	render_amount(duration, sizeof(duration), (double)duration_ns, "ns");
@@ -390,7 +394,9 @@ static size_t print_others(FILE *out, const struct view *view, const struct rend
 		char amount[ROW_BYTES];
 		if (i == view->options.resource || companion_is(profile, i) || sum.hits == 0)
 			continue;
-		buffer_append_string(&text, text.size ? ", " : "also recorded: ");
+		buffer_append_string(&text, text.size               ? ", "
+					    : summary_is_part(view) ? "also recorded, in all of the recording: "
+								    : "also recorded: ");
 		buffer_append_string(&text, profile_string(profile, resource->name));
 		buffer_append_string(&text, " ");
 		buffer_append_string(&text, render_amount(amount, sizeof(amount),

@@ -29,6 +29,11 @@ enum { FIGURES_WIDTH = 28 };
 void figures_print(FILE *out, const struct view *view, uint64_t hits, const uint64_t *error,
 		   const struct render_options *options);
 
+/* Returns the length of the selected time, within the recording. */
+uint64_t summary_selected_ns(const struct view *view);
+/* Whether a view has a part of the hits only, so that totals of the recording say nothing of it. */
+bool summary_is_part(const struct view *view);
+
 /* Whether own code and library code both have hits: else all rows of own code would repeat the rows of the bodies. */
 bool summary_has_own(const struct result *result);
 /* Whether so much is in the kernel that its rows are worth their place. */

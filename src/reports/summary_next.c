@@ -292,7 +292,7 @@ static bool suggest_system_time(const struct advice *advice)
 	const struct profile *profile = advice->result->view->profile;
 	double system, all = 0;
 	char why[WHY_BYTES];
-	if (shows(advice, "sys") || !amount_of(profile, "sys", &system))
+	if (summary_is_part(advice->result->view) || shows(advice, "sys") || !amount_of(profile, "sys", &system))
 		return false;
 	if (!amount_of(profile, "cpu", &all) && amount_of(profile, "user", &all))
 		all += system;
@@ -311,8 +311,8 @@ static bool suggest_waiting(const struct advice *advice)
 	const struct profile *profile = advice->result->view->profile;
 	double computed, waited, duration = (double)profile_duration_ns(profile);
 	char why[WHY_BYTES];
-	if (shows_waits(advice) || !amount_of(profile, "cpu", &computed) || duration <= 0 ||
-	    computed / duration >= SHARE_COMPUTING)
+	if (summary_is_part(advice->result->view) || shows_waits(advice) || !amount_of(profile, "cpu", &computed) ||
+	    duration <= 0 || computed / duration >= SHARE_COMPUTING)
 		return false;
 	snprintf(why, sizeof(why), "it computes for %.0f %% of its time: what it waits for",
 		 HUNDRED * computed / duration);

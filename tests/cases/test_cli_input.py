@@ -160,6 +160,9 @@ def test_output_that_is_the_program(tmp_path):
 	for output in ("program", "./program"):
 		result = run("record", "--backend", "preload", "-o", output, "./program", directory=tmp_path)
 		assert result.returncode == 2 and f"cannot write '{output}': it is the program './program' (-o OTHER)" in result.stderr, result.stderr
+	(tmp_path / "3").symlink_to("program")
+	result = run("record", "--backend", "preload", "-o", "%r", "./3", directory=tmp_path, OMPI_COMM_WORLD_RANK="3")
+	assert result.returncode == 2 and "cannot write '3': it is the program './3' (-o OTHER)" in result.stderr, result.stderr
 	assert (tmp_path / "program").read_bytes() == Path("/bin/true").read_bytes()
 	assert run("record", "--backend", "preload", "-o", "true", "true", directory=tmp_path).returncode == 0
 

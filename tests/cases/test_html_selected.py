@@ -1,4 +1,4 @@
-"""What the page of `cpprof html` says of a selection: totals, lengths of time, waits, the lines of own code, other resources, and a search in a
+"""The page of `cpprof html` with a selection: totals, lengths of time, waits, the lines of own code, other resources, and a search in a
 view without lists."""
 import re
 

@@ -314,3 +314,26 @@ def test_run_ranks_reports_a_failure():
 	script = REPOSITORY / "examples/grid/run_ranks"
 	assert subprocess.run([script, "3", "sh", "-c", "exit $((OMPI_COMM_WORLD_RANK == 1 ? 5 : 0))"], check=False).returncode == 5
 	assert subprocess.run([script, "3"], capture_output=True, check=False).returncode == 2
+
+
+def traced(folder, name, *lines):
+	(folder / "a.txt").write_text("".join(f"0.00{i} 1/a {line}\n" for i, line in enumerate(lines)))
+	done("import", "--format", "trace", "-o", folder / name, folder / "a.txt")
+	return folder / name
+
+
+def test_a_program_that_states_its_rank_late(tmp_path):
+	"""Its earlier hits are of the same rank, in whatever order the files stand."""
+	files = [traced(tmp_path, f"{rank}.data", f"moves 5 moves (main;init{rank})", f"moves {count} moves rank={rank} (main;run)") for rank, count in ((7, 10), (8, 30))]
+	expected = {"main": (50, 15, 25, 35, "8", 0.4, pytest.approx(4 / 7)), "main;run": (40, 10, 20, 30, "8", 0.5, pytest.approx(2 / 3)),
+		"main;init7": (5, 0, 2.5, 5, "7", 1, 1), "main;init8": (5, 0, 2.5, 5, "8", 1, 1)}
+	for order in (files, files[::-1]):
+		assert figures(*order) == expected
+
+
+def test_a_rank_without_the_resource(tmp_path):
+	"""It counts as 0, with a word."""
+	files = [traced(tmp_path, "a.data", "moves 5 moves (main)", "steps 2 steps (main)"), traced(tmp_path, "b.data", "moves 5 moves (main)")]
+	result = run("report", "--ranks", "-r", "steps", *files)
+	assert result.returncode == 0 and f"warning: '{files[1]}' has no resource 'steps', which counts as 0 on its rank" in result.stderr, result.stderr
+	assert "warning" not in run("report", "--ranks", *files[::-1]).stderr

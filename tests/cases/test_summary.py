@@ -306,3 +306,10 @@ def test_the_shown_resource_is_not_proposed(tmp_path):
 	command = "\n  cpprof report -r sys out.data   the kernel computes for "
 	assert command in done("report", "out.data", directory=tmp_path)
 	assert command not in done("report", "-r", "sys", "out.data", directory=tmp_path)
+
+
+def test_a_selection_is_told_from_the_recording(profiles):
+	"""With a range of time, the length is the range's, and the totals of the other resources are those of the recording."""
+	whole, part = (done("report", "-r", "page-faults", *words, profiles / "server.data") for words in ([], ["--to", "0.002"]))
+	assert "\nalso recorded: " in whole and "\nalso recorded, in all of the recording: " in part
+	assert " in 2 ms" in part.splitlines()[0] and " in 0.002 s" in done("explain", "-r", "page-faults", "--to", "0.002", profiles / "server.data").splitlines()[0]

@@ -157,7 +157,10 @@ char *name_haskell(const char *symbol)
 	size_t length = strlen(symbol), before = sizeof(ending) - 1;
 	const char *end = symbol + (length > before ? length - before : 0);
 	const char *first = strchr(symbol, '_');
-	const char *module = isupper((unsigned char)symbol[0]) ? symbol : first ? first + 1 : symbol;
+	/* A package with its version contains a '-', and a module never does. */
+	bool is_package =
+		first && (!isupper((unsigned char)symbol[0]) || memmem(symbol, (size_t)(first - symbol), "zm", 2));
+	const char *module = is_package ? first + 1 : symbol;
 	const char *behind = strchr(module, '_');
 	if (strcmp(end, ending) != 0 || !isupper((unsigned char)module[0]) || !behind || behind + 1 >= end)
 		return NULL;

@@ -307,6 +307,29 @@ static void parts_of_a_wait(void **state)
 	paths_end(&paths);
 }
 
+/* A time that the program states is not the time that passes. */
+static void times_of_the_program_have_no_parts(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths.profile->start_ns = 1000;
+	paths.profile->resources[0].interval = 10;
+	paths.profile->resources[0].name = (uint32_t)profile_add_string(paths.profile, "own:simulated");
+	paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, "ns");
+	paths.time_ns = 1500;
+	paths_add(&paths, "main;step", 40);
+	for (uint64_t to_ns = 500; to_ns <= 501; to_ns++) {
+		struct profile narrow;
+		const struct view_options options = { .thread = VIEW_ANY, .to_ns = to_ns };
+		assert_int_equal(narrow_init(&narrow, paths.profile, &options, NULL), 0);
+		assert_int_equal(narrow.hit_count, to_ns > 500);
+		assert_true(to_ns == 500 || narrow.hits[0].count == 40);
+		narrow_release(&narrow);
+	}
+	paths_end(&paths);
+}
+
 /* So many hits that two threads add them up. */
 static void many_hits(void **state)
 {
@@ -524,6 +547,7 @@ int main(void)
 		cmocka_unit_test(random_selections),
 		cmocka_unit_test(ends_of_ranges),
 		cmocka_unit_test(parts_of_a_wait),
+		cmocka_unit_test(times_of_the_program_have_no_parts),
 		cmocka_unit_test(many_hits),
 		cmocka_unit_test(missing_resources_and_threads),
 		cmocka_unit_test(errors_of_shares),

@@ -108,6 +108,7 @@ static void test_haskell(void **state)
 	expect_haskell("base_GHCziBase_zpzp_info", "base:GHC.Base.++");
 	expect_haskell("ghczmprim_GHCziCString_unpackCStringzh_info", "ghc-prim:GHC.CString.unpackCString#");
 	expect_haskell("Main_main_info", "Main.main");
+	expect_haskell("HTTPzm4000zi4_NetworkziHTTP_get_info", "HTTP-4000.4:Network.HTTP.get");
 	expect_haskell("Main_zdwbuzzz_info", "Main.$wbuzz");
 	expect_haskell("base_GHCziClasses_zdfEqZLz2cUZR_info", "base:GHC.Classes.$fEq(,)");
 	expect_haskell("Main_zdfEqZ3T_info", "Main.$fEq(,,)");
