@@ -126,9 +126,6 @@ struct selection {
 	uint64_t *hit_ns;
 };
 
-/* Returns how many ns the hits of a sample of this resource are apart; 0: all have its time, as amounts that a program states have. */
-uint64_t selection_hit_ns(const struct profile *profile, uint32_t resource);
-
 /* Returns 0 or ERROR_MEMORY. */
 int selection_begin(struct selection *selection, const struct view *view);
 void selection_end(struct selection *selection);

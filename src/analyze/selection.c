@@ -6,7 +6,6 @@
 #include "base/huge_pages.h"
 #include "base/parallel.h"
 #include "base/slices.h"
-#include "base/time_unit.h"
 #include "profile/module_name.h"
 
 /* From this many rows on, a second thread is worth its start and its memory. */
@@ -32,17 +31,6 @@ static bool has_range(const struct view_options *options)
 	return options->from_ns > 0 || options->to_ns > 0;
 }
 
-uint64_t selection_hit_ns(const struct profile *profile, uint32_t resource)
-{
-	static const char own[] = "own:";
-	const struct profile_resource *row = &profile->resources[resource];
-	const uint64_t unit_ns = time_unit_ns(profile_string(profile, row->unit));
-	bool is_own = strncmp(profile_string(profile, row->name), own, strlen(own)) == 0;
-	if (row->kind != RESOURCE_SAMPLED || is_own || unit_ns == 0)
-		return 0;
-	return row->interval < UINT64_MAX / unit_ns ? row->interval * unit_ns : UINT64_MAX;
-}
-
 /* Finds how far the hits of a sample are apart, for a range of time. */
 static int measure_hits(struct selection *selection)
 {
@@ -53,7 +41,7 @@ static int measure_hits(struct selection *selection)
 	if (!selection->hit_ns)
 		return ERROR_MEMORY;
 	for (uint32_t i = 0; i < profile->resource_count; i++)
-		selection->hit_ns[i] = selection_hit_ns(profile, i);
+		selection->hit_ns[i] = profile_hit_ns(profile, i);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static uint32_t *marks_above(const struct profile *profile)
  * then has all its hits at once. 0: it is no time. */
 static uint64_t span_of(const struct profile *profile, const struct profile_hit *hit)
 {
-	const uint64_t step_ns = selection_hit_ns(profile, hit->resource);
+	const uint64_t step_ns = profile_hit_ns(profile, hit->resource);
 	const uint64_t hits = hit->count / ((uint64_t)hit->more_samples + 1);
 	const uint64_t since_ns = hit->time_ns - profile->start_ns;
 	if (hits < 2 || step_ns == 0)

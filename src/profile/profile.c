@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/huge_pages.h"
+#include "base/time_unit.h"
 
 /* Ids have 32 bits, and PROFILE_NONE is not an id. */
 static const size_t TABLE_LIMIT = PROFILE_NONE;
@@ -324,6 +325,17 @@ uint32_t profile_find_resource(const struct profile *profile, const char *name)
 		if (strcmp(profile_string(profile, profile->resources[i].name), name) == 0)
 			return (uint32_t)i;
 	return PROFILE_NONE;
+}
+
+uint64_t profile_hit_ns(const struct profile *profile, uint32_t resource)
+{
+	static const char own[] = "own:";
+	const struct profile_resource *row = &profile->resources[resource];
+	const uint64_t unit_ns = time_unit_ns(profile_string(profile, row->unit));
+	bool is_own = strncmp(profile_string(profile, row->name), own, strlen(own)) == 0;
+	if (row->kind != RESOURCE_SAMPLED || is_own || unit_ns == 0)
+		return 0;
+	return row->interval < UINT64_MAX / unit_ns ? row->interval * unit_ns : UINT64_MAX;
 }
 
 uint64_t profile_duration_ns(const struct profile *profile)

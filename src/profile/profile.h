@@ -364,6 +364,10 @@ void profile_set_users(struct profile *profile, uint32_t user);
 /* Returns the id of the resource with that name, or PROFILE_NONE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile, const char *name);
 
+/* Returns how many ns the hits of a sample of this resource are apart, the last at the sample's time: those of a wait, or of a late tick. 0: all have
+ * this time, as amounts that a program states have. */
+uint64_t profile_hit_ns(const struct profile *profile, uint32_t resource);
+
 /* Removes the frames and functions that no location has anymore, after locations got other frames, and numbers the others anew: their order
  * stays, except that the frames follow the order of the locations. Returns 0, or ERROR_MEMORY, after which the profile is unchanged. */
 int profile_compact(struct profile *profile);

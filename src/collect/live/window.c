@@ -76,13 +76,24 @@ static int copy_causes(const struct window_mark *before, const struct profile *f
 
 /* --- hits --- */
 
+/* Cuts off the part of a wait that is before from_ns. */
+static void cut(struct profile_hit *hit, const struct profile *profile, uint64_t from_ns)
+{
+	const uint64_t step_ns = profile_hit_ns(profile, hit->resource), samples = UINT64_C(1) + hit->more_samples;
+	if (step_ns > 0 && (hit->time_ns - from_ns) / step_ns + 1 < hit->count / samples)
+		hit->count = ((hit->time_ns - from_ns) / step_ns + 1) * samples;
+}
+
 /* Drops the hits before from_ns. Samples arrive nearly in the order of their times. */
-static void drop_hits(struct window *window)
+static void drop_hits(struct window *window, const struct profile *profile)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < window->count; i++)
-		if (window->hits[i].time_ns >= window->from_ns)
-			window->hits[kept++] = window->hits[i];
+	for (size_t i = 0; i < window->count; i++) {
+		if (window->hits[i].time_ns < window->from_ns)
+			continue;
+		cut(&window->hits[i], profile, window->from_ns);
+		window->hits[kept++] = window->hits[i];
+	}
 	window->count = kept;
 }
 
@@ -110,7 +121,7 @@ int window_add(struct window *window, const struct profile *profile)
 		if (profile->hits[i].time_ns >= window->from_ns && profile->hits[i].time_ns > 0)
 			window->hits[window->count++] = profile->hits[i];
 	if (window->count > window->hits_most) {
-		drop_hits(window);
+		drop_hits(window, profile);
 		shorten(window);
 	}
 	int status = add_mark(window, profile);
@@ -121,7 +132,7 @@ int window_add(struct window *window, const struct profile *profile)
 int window_extract(struct window *window, const struct profile *profile, struct profile_extract *extract)
 {
 	const struct window_mark *before = first_mark(window);
-	drop_hits(window);
+	drop_hits(window, profile);
 	int status = profile_extract(extract, profile, window->hits, window->count);
 	if (status < 0)
 		return status;

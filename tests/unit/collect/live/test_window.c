@@ -62,6 +62,29 @@ static void lose(struct world *world, uint64_t lost, uint64_t whole, uint64_t br
 	assert_int_equal(profile_count_cause(world->profile, "cut", &cut), 0);
 }
 
+/* A wait of 20 s that ends after 12 s of the recording's time, hit by hit a second apart: the window has its last 10. */
+static void test_part_of_a_wait(void **state)
+{
+	(void)state;
+	struct world world = new_world();
+	struct window window;
+	struct profile_extract extract;
+	world.profile->resources[0].interval = S;
+	world.profile->resources[0].unit = (uint32_t)profile_add_string(world.profile, "ns");
+	window_init(&window, 10ull * S, 0);
+	assert_int_equal(profile_add_hit(world.profile, 112ull * S, 0, world.a, 0, 20), 0);
+	flush(&world, &window, 113);
+	for (unsigned second = 113; second < 124; second++) {
+		flush(&world, &window, second);
+		assert_int_equal(window_extract(&window, world.profile, &extract), 0);
+		assert_int_equal(extract.profile->hit_count, second <= 122);
+		assert_true(second > 122 || extract.profile->hits[0].count == 123 - second);
+		profile_extract_release(&extract);
+	}
+	window_release(&window);
+	profile_free(world.profile);
+}
+
 /* Hits leave the window when they are older than it, and what only they needed leaves the extract. */
 static void test_slides(void **state)
 {
@@ -164,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slides),
+		cmocka_unit_test(test_part_of_a_wait),
 		cmocka_unit_test(test_is_bounded),
 		cmocka_unit_test(test_allocation_failures),
 	};
