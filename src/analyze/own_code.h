@@ -32,7 +32,8 @@ struct own_code {
 	struct own_entry *library; /* [library_count], in the same order */
 	size_t library_count;
 	uint64_t uncharged; /* hits of samples without a frame of own code */
-	uint64_t ready;     /* hits of threads that could run, and from which the kernel took the processor for another thread */
+	uint64_t
+		ready; /* hits of threads that could run, and from which the kernel took the processor for another thread */
 	/* The library function through which own code comes into the kernel most: of each sample that ends in the kernel and is not of these, the
 	 * function that its innermost frame of own code called. `other`: PROFILE_NONE. If there is none, its label is PROFILE_NONE. */
 	struct own_entry kernel_call;

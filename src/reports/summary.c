@@ -341,20 +341,6 @@ end_row(FILE *out, const struct render_options *options, size_t column, const ch
 	free(text);
 }
 
-bool summary_is_part(const struct view *view)
-{
-	return view->total != info_resource_sum(view->profile, view->options.resource).hits;
-}
-
-uint64_t summary_selected_ns(const struct view *view)
-{
-	const struct view_options *options = &view->options;
-	uint64_t end_ns = profile_duration_ns(view->profile);
-	if (options->to_ns > 0 && options->to_ns < end_ns)
-		end_ns = options->to_ns;
-	return end_ns > options->from_ns ? end_ns - options->from_ns : 0;
-}
-
 /* Prints at most three lines. Returns their number. */
 static size_t print_recorded(FILE *out, const struct result *result, const struct render_options *options)
 {

@@ -6,6 +6,7 @@
 #include "analyze/hot_path.h"
 #include "base/columns.h"
 #include "render/emit.h"
+#include "render/info.h"
 
 enum {
 	ROW_BYTES = 64,
@@ -47,6 +48,20 @@ void figures_print(FILE *out, const struct view *view, uint64_t hits, const uint
 }
 
 /* --- which rows --- */
+
+bool summary_is_part(const struct view *view)
+{
+	return view->total != info_resource_sum(view->profile, view->options.resource).hits;
+}
+
+uint64_t summary_selected_ns(const struct view *view)
+{
+	const struct view_options *options = &view->options;
+	uint64_t end_ns = profile_duration_ns(view->profile);
+	if (options->to_ns > 0 && options->to_ns < end_ns)
+		end_ns = options->to_ns;
+	return end_ns > options->from_ns ? end_ns - options->from_ns : 0;
+}
 
 bool summary_has_own(const struct result *result)
 {
