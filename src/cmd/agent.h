@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/record.h"
@@ -111,7 +112,8 @@ struct agent_figures {
 struct agent_client {
 	int fd;
 	uint64_t end_ns; /* by then its request has come */
-	char last[4];    /* bytes of the request: an empty line ends it */
+	size_t bytes;    /* of the request so far */
+	char last[4];    /* its last bytes: an empty line ends it */
 };
 
 struct agent_metrics {
@@ -119,6 +121,8 @@ struct agent_metrics {
 	int fd;
 	struct agent_client clients[AGENT_CLIENTS_MOST];
 	size_t client_count;
+	struct buffer text; /* the last answer, which is used again for a short time */
+	uint64_t text_ns;   /* when it was made */
 };
 
 /* Listens. Replaces a socket that an earlier agent has left. Returns 0 or a negative error. */
@@ -129,7 +133,7 @@ void agent_metrics_close(struct agent_metrics *metrics);
 void agent_metrics_leave(const struct agent_metrics *metrics);
 /* Appends descriptors to wait for. Returns their number, at most 1 + AGENT_CLIENTS_MOST. */
 size_t agent_metrics_descriptors(const struct agent_metrics *metrics, struct pollfd *descriptors);
-/* Answers the requests that have come. */
+/* Accepts at most AGENT_CLIENTS_MOST clients, reads a few KB from each, and answers the requests that are complete. Waits for nothing. */
 void agent_metrics_answer(struct agent_metrics *metrics, const struct agent_figures *figures);
 
 /* --- the rate (agent_rate.c) --- */
