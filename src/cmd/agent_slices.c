@@ -375,6 +375,8 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	agent_job_end(&slices->adder, &end);
 	slices->add_cpu_ns += end.cpu_ns;
 	print_text(slices, AGENT_FAILED_STORE, end.text);
+	if (end.status > EXIT_NO_COMMAND && !slices->gives_up)
+		warning(slices->invocation, "store add ended by signal %d", end.status - EXIT_NO_COMMAND - 1);
 	bool is_taken = end.status == EXIT_DONE && stat(slices->added, &status) == 0;
 	if (is_taken && unlink(slices->added) == 0) {
 		figures->stored++;
