@@ -2,6 +2,7 @@
 programs of the tests make in known numbers."""
 import configparser
 import contextlib
+import fcntl
 import functools
 import os
 import re
@@ -257,6 +258,22 @@ def test_words(tmp_path):
 	check_failure(run("agent", "--spool", "config", directory=tmp_path), "cannot use spool 'config'")
 	(tmp_path / "config").write_text("")
 	check_failure(run("agent", "--spool", "spool", "--metrics", "config", directory=tmp_path), "cannot listen at 'config'")
+
+
+def test_lock_of_a_dead_agent(tmp_path):
+	"""A dead agent that its parent has not waited for counts as dead: the next one waits for its recorder. A reload meanwhile comes afterwards."""
+	dead = subprocess.Popen(["true"])
+	os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+	with open(tmp_path / "agent.lock", "w", encoding="ascii") as lock:
+		fcntl.flock(lock, fcntl.LOCK_EX)
+		print(dead.pid, file=lock, flush=True)
+		agent = Agent(tmp_path, spool=tmp_path)
+		agent.wait_for("waiting for the recorder of an agent that was killed")
+		agent.process.send_signal(signal.SIGHUP)
+	with contextlib.ExitStack() as end:
+		end.push(agent)
+		agent.wait_for("cpprof agent: reloaded")
+	assert dead.wait() == 0
 
 
 @only_root
