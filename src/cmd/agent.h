@@ -6,6 +6,7 @@
  *   settings   the options and the file of --config, and the command lines of the children that follow from them
  *   job        one child process
  *   slices     the recorders, from one to the next one, and the files that wait for the store
+ *   room       slices that are removed, because they exceed --spool-limit or have no samples
  *   rate       the rate that the limits permit
  *   metrics    the figures of all that, as Prometheus text on a local socket
  */
@@ -47,6 +48,7 @@ struct agent_settings {
 	double hertz;          /* of the resources that are times and have no interval */
 	double cpu_share;      /* of one processor; 0: no limit */
 	uint64_t memory_bytes; /* of the largest child; 0: no limit */
+	uint64_t spool_limit;  /* bytes of the slices that wait; 0: no limit */
 	uint64_t every_ns;     /* the length of a slice */
 };
 
@@ -68,6 +70,9 @@ int agent_spool_open(const char *folder, const struct invocation *invocation, in
 typedef void agent_file(void *context, int folder, const char *name);
 /* Calls `visit` for each name in the folder; for none if it cannot be read. */
 void agent_spool_visit(const char *folder, agent_file *visit, void *context);
+
+/* Returns whether a path or name is that of a slice with this ending. */
+bool agent_spool_is_slice(const char *path, const char *ending);
 
 /* --- a child process (agent_job.c) --- */
 
@@ -105,6 +110,7 @@ struct agent_figures {
 	uint64_t failures[AGENT_FAILURES];
 	uint64_t recorded_ns, gap_ns, overlap_ns;
 	uint64_t rate_changes, reloads, early_ends;
+	uint64_t dropped; /* slices that were removed before a store or the spool had taken them */
 	double hertz, requested_hertz;
 	const char *spool;
 };
@@ -160,6 +166,7 @@ uint32_t agent_rate_next(uint32_t weight, double most, const struct agent_use *u
  * 3. Ended slices leave the queue in the order in which they began, when their figures are added up.
  * 4. A file slice-*.data that no slice of the queue writes waits for the store: also the files of an agent that was killed. It is removed
  *    after `store add` has put it into the store or the spool. A recording is in a store once, so that it may be added again.
+ * 5. A file that was refused is slice-*.kept until it is tried again. Its name gets a '+' for each of the first tries, and then stays.
  */
 enum slice_state { SLICE_STARTING, SLICE_SAMPLING, SLICE_ENDING, SLICE_ENDED };
 
@@ -214,9 +221,28 @@ void agent_slices_retry_kept(struct agent_slices *slices);
 void agent_slices_stop(struct agent_slices *slices);
 bool agent_slices_are_done(const struct agent_slices *slices);
 
+/* Returns whether a recorder writes the file with this name. */
+bool agent_slices_write(const struct agent_slices *slices, const char *name);
+
 /* The name of a slice's file, and the ending of a file that the store refused. */
 #define SLICE_BEGINNING "slice-"
 #define SLICE_SUFFIX ".data"
 #define SLICE_KEPT ".kept"
+#define SLICE_TRY "+"
+#define SLICE_LAST_TRY "++"
+
+/* --- slices that are removed (agent_room.c) --- */
+
+/* Removes files that were refused, and then those that wait, each time the oldest, until their bytes are within the limit. Prints a
+ * warning with their number. */
+void agent_room_make(struct agent_slices *slices);
+
+/* The status of an adder whose file is useless. No command has it. */
+enum { ADD_USELESS = 64 };
+
+/* Returns whether a file is no recording, or one that was cut before its first sample. */
+bool agent_room_is_useless(const char *path);
+/* Removes the useless file that was added, and prints a warning, if this was its third try. Returns whether it did. */
+bool agent_room_give_up(struct agent_slices *slices);
 
 #endif

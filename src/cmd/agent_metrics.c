@@ -88,6 +88,8 @@ static void append_metrics(struct buffer *text, const struct agent_figures *figu
 		{ "overlap_seconds_total", "Time that two slices cover", (double)figures->overlap_ns / ns },
 		{ "stored_slices_total", "Slices that the store or the spool has taken", (double)figures->stored },
 		{ "stored_bytes_total", "Bytes of these slices", (double)figures->stored_bytes },
+		{ "dropped_slices_total", "Slices that were removed before the store or the spool had taken them",
+		  (double)figures->dropped },
 		{ "waiting_slices", "Files of slices that are recorded or wait for the store", (double)waiting.slices },
 		{ "kept_slices", "Files of slices that the store has refused", (double)waiting.kept },
 		{ "spooled_recordings", "Recordings that wait in the spool", (double)waiting.spooled },

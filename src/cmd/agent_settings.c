@@ -43,7 +43,10 @@ const struct command_option agent_options[] = {
 	  "agent",
 	  STATE_FOLDER "/spool" },
 	{ OPTION_SPOOL_LIMIT, 0, "spool-limit", "SIZE",
-	  "Keep at most SIZE of recordings in the spool: the oldest make room", "none" },
+	  "Keep at most SIZE of recordings in the spool, and at most SIZE of slices that wait to be added: the oldest "
+	  "make "
+	  "room",
+	  "none" },
 	{ OPTION_EVERY, 0, "every", "TIME", "Add a recording each TIME, as 30s, 5m or 1h", "5m" },
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
 	  "Measure resource RES ('cpprof resources' lists them), with one sample per INTERVAL on average; may be given "
@@ -207,10 +210,14 @@ static int read_limits(struct agent_settings *settings, struct error *error)
 {
 	const struct invocation *invocation = &settings->invocation;
 	const char *cpu = option_value(invocation, OPTION_CPU), *memory = option_value(invocation, OPTION_MEMORY_LIMIT);
+	const char *room = option_value(invocation, OPTION_SPOOL_LIMIT);
 	settings->cpu_share = 0;
 	if (settings_read_fraction(cpu ? cpu : "1%", &settings->cpu_share) < 0 || settings->cpu_share < 0)
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not a share of a processor (--cpu 1%%, or 0.01; 0: no limit)", cpu);
+	/* The check by `store add` refuses another word. */
+	if (!room || !memory_size_read(room, &settings->spool_limit))
+		settings->spool_limit = 0;
 	if (!memory_size_read(memory ? memory : "250M", &settings->memory_bytes))
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not an amount of memory (--memory 250M, or 1G; 0: no limit)", memory);

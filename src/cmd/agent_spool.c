@@ -89,6 +89,14 @@ int agent_spool_open(const char *folder, const struct invocation *invocation, in
 	return 0;
 }
 
+bool agent_spool_is_slice(const char *path, const char *ending)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name), bytes = strlen(ending);
+	return strncmp(name, SLICE_BEGINNING, strlen(SLICE_BEGINNING)) == 0 && length > bytes &&
+	       strcmp(name + length - bytes, ending) == 0;
+}
+
 void agent_spool_visit(const char *folder, agent_file *visit, void *context)
 {
 	DIR *stream = opendir(folder);

@@ -171,7 +171,7 @@ class TestRecording:
 			make_moves()
 			killed.process.kill()
 			killed.process.wait()
-			left = tmp_path / "spool/slice-0000000000001.data.kept"
+			left = tmp_path / "spool/slice-0000000000001.kept"
 			left.write_bytes(b"no recording")
 			with Agent(tmp_path, "-r", MOVES[1]) as agent:
 				agent.wait_for_figure("stored_slices_total", 1)
@@ -179,7 +179,23 @@ class TestRecording:
 				assert moves_in(agent.store) == 3 * EACH
 				assert agent.stop()[0] == 1
 		assert "cannot open" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
-		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", left.name]
+		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", "slice-0000000000001+.kept"]
+
+	def test_slices_that_no_store_takes(self, tmp_path):
+		"""Files that wait make room, the oldest first, and a file that is no recording is given up at the third try."""
+		spool = tmp_path / "spool"
+		spool.mkdir()
+		names = [f"slice-{number:013}" for number in range(4)]
+		for name in (f"{names[0]}.kept", f"{names[1]}.kept", f"{names[2]}.data"):
+			with open(spool / name, "wb") as file:
+				file.truncate(40 << 20)
+		(spool / f"{names[3]}++.kept").write_bytes(b"no recording")
+		with Agent(tmp_path, "-r", MOVES[1], "--spool-limit", "100M") as agent:
+			agent.wait_for(f"warning: removed '{spool}/{names[3]}++.data' after 3 tries: it has no samples that a store can take\n")
+			assert agent.text().count("dropped") == 1 and f"warning: dropped 1 slice of '{spool}', the oldest first: no room" in agent.text()
+			assert agent.metrics()["dropped_slices_total"] == 2
+			assert agent.stop()[0] == 1
+		assert sorted(path.name for path in spool.iterdir()) == ["agent.lock", f"{names[1]}+.kept", f"{names[2]}.kept"]
 
 	def test_store_is_away(self, tmp_path):
 		"""A store that cannot be reached at the start: what is recorded waits in the spool, until an agent whose store can be reached."""
