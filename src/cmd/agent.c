@@ -32,7 +32,7 @@ struct agent {
 static void reload(struct agent *agent)
 {
 	struct agent_settings settings;
-	int status = agent_settings_read(&settings, agent->invocation);
+	int status = agent_settings_read(&settings, agent->invocation, agent_check);
 	const struct agent_settings *old = &agent->settings;
 	bool is_moved =
 		status == EXIT_DONE && (strcmp(settings.spool, old->spool) != 0 || !settings.metrics != !old->metrics ||
@@ -134,7 +134,7 @@ static int run(struct invocation *invocation)
 	sigemptyset(&reloads);
 	sigaddset(&reloads, SIGHUP);
 	sigprocmask(SIG_BLOCK, &reloads, &agent.old_signals);
-	int status = agent_settings_read(&agent.settings, invocation);
+	int status = agent_settings_read(&agent.settings, invocation, agent_check);
 	if (status == EXIT_DONE)
 		status = run_with_settings(&agent);
 	agent_settings_release(&agent.settings);

@@ -4,6 +4,7 @@
  * memory that recordings take is given back with each process that ends.
  *
  *   settings   the options and the file of --config, and the command lines of the children that follow from them
+ *   check      the options that only these children read
  *   job        one child process
  *   slices     the recorders, from one to the next one, and the files that wait for the store
  *   room       slices that are removed, because they exceed --spool-limit or have no samples
@@ -34,6 +35,7 @@ enum { AGENT_WORDS_MOST = 256 };
 /* A command line. */
 struct agent_words {
 	char *items[AGENT_WORDS_MOST + 1]; /* NULL-terminated; owned */
+	size_t lines[AGENT_WORDS_MOST];    /* of the file of --config, from 1 on */
 	size_t count;
 	bool failed; /* no memory, or too many */
 };
@@ -52,14 +54,24 @@ struct agent_settings {
 	uint64_t every_ns;     /* the length of a slice */
 };
 
-/* Reads the options of a command line, and the file that they name. Returns EXIT_DONE, or prints a message and returns another status. The
- * caller releases the settings in any case. */
-int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation);
+/* Checks settings. Returns 0 or a negative error. */
+typedef int agent_settings_check(const struct agent_settings *settings, struct error *error);
+
+/* Reads the options of a command line, and the file that they name, and checks them all. Returns EXIT_DONE, or prints a message, which has the
+ * file and the line of the error if it is there, and returns another status. The caller releases the settings in any case. */
+int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation,
+			agent_settings_check *check);
 void agent_settings_release(struct agent_settings *settings);
 
-/* Set the words of `record` for a slice, and of `cpprof store add` for its file. The caller releases them. */
+/* Set the words of `record` for a slice, and of `cpprof store add` for its file (NULL: for none, with a spool that does not exist). The caller
+ * releases them. */
 void agent_settings_record_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 void agent_settings_add_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
+
+/* --- the check (agent_check.c) --- */
+
+/* Checks the options that the children read, in a child. */
+agent_settings_check agent_check;
 
 /* --- the folder (agent_spool.c) --- */
 
@@ -221,9 +233,6 @@ void agent_slices_retry_kept(struct agent_slices *slices);
 void agent_slices_stop(struct agent_slices *slices);
 bool agent_slices_are_done(const struct agent_slices *slices);
 
-/* Returns whether a recorder writes the file with this name. */
-bool agent_slices_write(const struct agent_slices *slices, const char *name);
-
 /* The name of a slice's file, and the ending of a file that the store refused. */
 #define SLICE_BEGINNING "slice-"
 #define SLICE_SUFFIX ".data"
@@ -232,6 +241,9 @@ bool agent_slices_write(const struct agent_slices *slices, const char *name);
 #define SLICE_LAST_TRY "++"
 
 /* --- slices that are removed (agent_room.c) --- */
+
+/* Returns whether a recorder writes the file with this name. */
+bool agent_room_is_written(const struct agent_slices *slices, const char *name);
 
 /* Removes files that were refused, and then those that wait, each time the oldest, until their bytes are within the limit. Prints a
  * warning with their number. */

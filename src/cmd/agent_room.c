@@ -15,6 +15,14 @@
 
 /* --- room --- */
 
+bool agent_room_is_written(const struct agent_slices *slices, const char *name)
+{
+	for (size_t i = 0; i < slices->count; i++)
+		if (slices->queue[i].state != SLICE_ENDED && strcmp(strrchr(slices->queue[i].path, '/') + 1, name) == 0)
+			return true;
+	return false;
+}
+
 struct room {
 	const struct agent_slices *slices;
 	uint64_t bytes; /* of all files that no recorder writes */
@@ -29,7 +37,7 @@ static void measure_file(void *context, int folder, const char *name)
 	char *oldest = is_kept ? room->kept : room->waiting;
 	const char *added = room->slices->added;
 	struct stat status;
-	if ((!is_kept && !agent_spool_is_slice(name, SLICE_SUFFIX)) || agent_slices_write(room->slices, name) ||
+	if ((!is_kept && !agent_spool_is_slice(name, SLICE_SUFFIX)) || agent_room_is_written(room->slices, name) ||
 	    fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	room->bytes += (uint64_t)status.st_size;

@@ -295,14 +295,6 @@ static void end_slices(struct agent_slices *slices, uint64_t now_ns)
 
 /* --- files that wait for the store --- */
 
-bool agent_slices_write(const struct agent_slices *slices, const char *name)
-{
-	for (size_t i = 0; i < slices->count; i++)
-		if (slices->queue[i].state != SLICE_ENDED && strcmp(strrchr(slices->queue[i].path, '/') + 1, name) == 0)
-			return true;
-	return false;
-}
-
 struct search {
 	const struct agent_slices *slices;
 	char oldest[NAME_MAX + 1];
@@ -312,7 +304,7 @@ static void compare_waiting(void *context, int folder, const char *name)
 {
 	struct search *search = context;
 	(void)folder;
-	if (agent_spool_is_slice(name, SLICE_SUFFIX) && !agent_slices_write(search->slices, name) &&
+	if (agent_spool_is_slice(name, SLICE_SUFFIX) && !agent_room_is_written(search->slices, name) &&
 	    (!search->oldest[0] || strcmp(name, search->oldest) < 0))
 		snprintf(search->oldest, sizeof(search->oldest), "%s", name);
 }
