@@ -32,7 +32,7 @@ struct agent {
 static void reload(struct agent *agent)
 {
 	struct agent_settings settings;
-	int status = agent_settings_read(&settings, agent->invocation);
+	int status = agent_settings_read(&settings, agent->invocation, agent_check);
 	const struct agent_settings *old = &agent->settings;
 	bool is_moved =
 		status == EXIT_DONE && (strcmp(settings.spool, old->spool) != 0 || !settings.metrics != !old->metrics ||
@@ -106,6 +106,7 @@ static int run_with_settings(struct agent *agent)
 {
 	struct error error = { 0 };
 	const struct agent_settings *settings = &agent->settings;
+	sigset_t blocked;
 	agent->figures = (struct agent_figures){ .hertz = settings->hertz,
 						 .requested_hertz = settings->hertz,
 						 .spool = settings->spool };
@@ -118,7 +119,7 @@ static int run_with_settings(struct agent *agent)
 	if (status == 0)
 		status = agent_metrics_open(&agent->metrics, settings->metrics, &error);
 	if (status == 0)
-		status = target_signals_take(&agent->signal_fd, &agent->old_signals, &error);
+		status = target_signals_take(&agent->signal_fd, &blocked, &error);
 	status = status < 0 ? failure_of(agent->invocation, &error) : supervise(agent);
 	agent_slices_release(&agent->slices);
 	agent_metrics_close(&agent->metrics);
@@ -128,7 +129,12 @@ static int run_with_settings(struct agent *agent)
 static int run(struct invocation *invocation)
 {
 	struct agent agent = { .invocation = invocation, .metrics.fd = -1, .signal_fd = -1, .lock_fd = -1 };
-	int status = agent_settings_read(&agent.settings, invocation);
+	/* A reload that comes before the signals are read, as while the lock is waited for, is done then. */
+	sigset_t reloads;
+	sigemptyset(&reloads);
+	sigaddset(&reloads, SIGHUP);
+	sigprocmask(SIG_BLOCK, &reloads, &agent.old_signals);
+	int status = agent_settings_read(&agent.settings, invocation, agent_check);
 	if (status == EXIT_DONE)
 		status = run_with_settings(&agent);
 	agent_settings_release(&agent.settings);

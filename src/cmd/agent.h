@@ -4,8 +4,10 @@
  * memory that recordings take is given back with each process that ends.
  *
  *   settings   the options and the file of --config, and the command lines of the children that follow from them
+ *   check      the options that only these children read
  *   job        one child process
  *   slices     the recorders, from one to the next one, and the files that wait for the store
+ *   room       slices that are removed, because they exceed --spool-limit or have no samples
  *   rate       the rate that the limits permit
  *   metrics    the figures of all that, as Prometheus text on a local socket
  */
@@ -19,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/record.h"
@@ -32,6 +35,7 @@ enum { AGENT_WORDS_MOST = 256 };
 /* A command line. */
 struct agent_words {
 	char *items[AGENT_WORDS_MOST + 1]; /* NULL-terminated; owned */
+	size_t lines[AGENT_WORDS_MOST];    /* of the file of --config, from 1 on */
 	size_t count;
 	bool failed; /* no memory, or too many */
 };
@@ -46,17 +50,28 @@ struct agent_settings {
 	double hertz;          /* of the resources that are times and have no interval */
 	double cpu_share;      /* of one processor; 0: no limit */
 	uint64_t memory_bytes; /* of the largest child; 0: no limit */
+	uint64_t spool_limit;  /* bytes of the slices that wait; 0: no limit */
 	uint64_t every_ns;     /* the length of a slice */
 };
 
-/* Reads the options of a command line, and the file that they name. Returns EXIT_DONE, or prints a message and returns another status. The
- * caller releases the settings in any case. */
-int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation);
+/* Checks settings. Returns 0 or a negative error. */
+typedef int agent_settings_check(const struct agent_settings *settings, struct error *error);
+
+/* Reads the options of a command line, and the file that they name, and checks them all. Returns EXIT_DONE, or prints a message, which has the
+ * file and the line of the error if it is there, and returns another status. The caller releases the settings in any case. */
+int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation,
+			agent_settings_check *check);
 void agent_settings_release(struct agent_settings *settings);
 
-/* Set the words of `record` for a slice, and of `cpprof store add` for its file. The caller releases them. */
+/* Set the words of `record` for a slice, and of `cpprof store add` for its file (NULL: for none, with a spool that does not exist). The caller
+ * releases them. */
 void agent_settings_record_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
 void agent_settings_add_words(const struct agent_settings *settings, const char *path, struct agent_words *words);
+
+/* --- the check (agent_check.c) --- */
+
+/* Checks the options that the children read, in a child. */
+agent_settings_check agent_check;
 
 /* --- the folder (agent_spool.c) --- */
 
@@ -67,6 +82,9 @@ int agent_spool_open(const char *folder, const struct invocation *invocation, in
 typedef void agent_file(void *context, int folder, const char *name);
 /* Calls `visit` for each name in the folder; for none if it cannot be read. */
 void agent_spool_visit(const char *folder, agent_file *visit, void *context);
+
+/* Returns whether a path or name is that of a slice with this ending. */
+bool agent_spool_is_slice(const char *path, const char *ending);
 
 /* --- a child process (agent_job.c) --- */
 
@@ -104,6 +122,7 @@ struct agent_figures {
 	uint64_t failures[AGENT_FAILURES];
 	uint64_t recorded_ns, gap_ns, overlap_ns;
 	uint64_t rate_changes, reloads, early_ends;
+	uint64_t dropped; /* slices that were removed before a store or the spool had taken them */
 	double hertz, requested_hertz;
 	const char *spool;
 };
@@ -111,7 +130,8 @@ struct agent_figures {
 struct agent_client {
 	int fd;
 	uint64_t end_ns; /* by then its request has come */
-	char last[4];    /* bytes of the request: an empty line ends it */
+	size_t bytes;    /* of the request so far */
+	char last[4];    /* its last bytes: an empty line ends it */
 };
 
 struct agent_metrics {
@@ -119,6 +139,8 @@ struct agent_metrics {
 	int fd;
 	struct agent_client clients[AGENT_CLIENTS_MOST];
 	size_t client_count;
+	struct buffer text; /* the last answer, which is used again for a short time */
+	uint64_t text_ns;   /* when it was made */
 };
 
 /* Listens. Replaces a socket that an earlier agent has left. Returns 0 or a negative error. */
@@ -129,7 +151,7 @@ void agent_metrics_close(struct agent_metrics *metrics);
 void agent_metrics_leave(const struct agent_metrics *metrics);
 /* Appends descriptors to wait for. Returns their number, at most 1 + AGENT_CLIENTS_MOST. */
 size_t agent_metrics_descriptors(const struct agent_metrics *metrics, struct pollfd *descriptors);
-/* Answers the requests that have come. */
+/* Accepts at most AGENT_CLIENTS_MOST clients, reads a few KB from each, and answers the requests that are complete. Waits for nothing. */
 void agent_metrics_answer(struct agent_metrics *metrics, const struct agent_figures *figures);
 
 /* --- the rate (agent_rate.c) --- */
@@ -156,6 +178,7 @@ uint32_t agent_rate_next(uint32_t weight, double most, const struct agent_use *u
  * 3. Ended slices leave the queue in the order in which they began, when their figures are added up.
  * 4. A file slice-*.data that no slice of the queue writes waits for the store: also the files of an agent that was killed. It is removed
  *    after `store add` has put it into the store or the spool. A recording is in a store once, so that it may be added again.
+ * 5. A file that was refused is slice-*.kept until it is tried again. Its name gets a '+' for each of the first tries, and then stays.
  */
 enum slice_state { SLICE_STARTING, SLICE_SAMPLING, SLICE_ENDING, SLICE_ENDED };
 
@@ -214,5 +237,24 @@ bool agent_slices_are_done(const struct agent_slices *slices);
 #define SLICE_BEGINNING "slice-"
 #define SLICE_SUFFIX ".data"
 #define SLICE_KEPT ".kept"
+#define SLICE_TRY "+"
+#define SLICE_LAST_TRY "++"
+
+/* --- slices that are removed (agent_room.c) --- */
+
+/* Returns whether a recorder writes the file with this name. */
+bool agent_room_is_written(const struct agent_slices *slices, const char *name);
+
+/* Removes files that were refused, and then those that wait, each time the oldest, until their bytes are within the limit. Prints a
+ * warning with their number. */
+void agent_room_make(struct agent_slices *slices);
+
+/* The status of an adder whose file is useless. No command has it. */
+enum { ADD_USELESS = 64 };
+
+/* Returns whether a file is no recording, or one that was cut before its first sample. */
+bool agent_room_is_useless(const char *path);
+/* Removes the useless file that was added, and prints a warning, if this was its third try. Returns whether it did. */
+bool agent_room_give_up(struct agent_slices *slices);
 
 #endif

@@ -15,7 +15,7 @@
 #include "cmd/agent.h"
 #include "collect/sample/clock.h"
 
-static const uint64_t NS_PER_S = 1000000000, CLIENT_NS = 5000000000;
+static const uint64_t NS_PER_S = 1000000000, CLIENT_NS = 5000000000, TEXT_NS = 500000000;
 
 /* --- the text --- */
 
@@ -88,6 +88,8 @@ static void append_metrics(struct buffer *text, const struct agent_figures *figu
 		{ "overlap_seconds_total", "Time that two slices cover", (double)figures->overlap_ns / ns },
 		{ "stored_slices_total", "Slices that the store or the spool has taken", (double)figures->stored },
 		{ "stored_bytes_total", "Bytes of these slices", (double)figures->stored_bytes },
+		{ "dropped_slices_total", "Slices that were removed before the store or the spool had taken them",
+		  (double)figures->dropped },
 		{ "waiting_slices", "Files of slices that are recorded or wait for the store", (double)waiting.slices },
 		{ "kept_slices", "Files of slices that the store has refused", (double)waiting.kept },
 		{ "spooled_recordings", "Recordings that wait in the spool", (double)waiting.spooled },
@@ -127,8 +129,8 @@ static bool is_left_over(const struct sockaddr_un *address)
 
 int agent_metrics_open(struct agent_metrics *metrics, const char *path, struct error *error)
 {
-	/* The figures are no secret, and their reader need not be root. */
-	const mode_t mode = 0666;
+	/* The figures are no secret, and their reader need not be root: rw-rw-rw-. */
+	const mode_t mask = 0111;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	*metrics = (struct agent_metrics){ .fd = -1 };
 	if (!path)
@@ -140,10 +142,14 @@ int agent_metrics_open(struct agent_metrics *metrics, const char *path, struct e
 	if (is_left_over(&address))
 		unlink(path);
 	metrics->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (metrics->fd < 0 || bind(metrics->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+	/* A chmod after bind would follow a link that has taken the socket's place. */
+	mode_t old_mask = umask(mask);
+	int bound = metrics->fd < 0 ? -1 : bind(metrics->fd, (const struct sockaddr *)&address, sizeof(address));
+	umask(old_mask);
+	if (bound < 0)
 		return error_set_errno(error, "cannot listen at '%s'", path);
 	metrics->path = path;
-	if (chmod(path, mode) < 0 || listen(metrics->fd, AGENT_CLIENTS_MOST) < 0)
+	if (listen(metrics->fd, AGENT_CLIENTS_MOST) < 0)
 		return error_set_errno(error, "cannot listen at '%s'", path);
 	return 0;
 }
@@ -161,6 +167,7 @@ void agent_metrics_close(struct agent_metrics *metrics)
 	agent_metrics_leave(metrics);
 	if (metrics->path)
 		unlink(metrics->path);
+	buffer_release(&metrics->text);
 	*metrics = (struct agent_metrics){ .fd = -1 };
 }
 
@@ -174,44 +181,62 @@ size_t agent_metrics_descriptors(const struct agent_metrics *metrics, struct pol
 	return count;
 }
 
-/* Reads what has come of a request. Returns whether it is complete: an empty line, or the end. Closing a socket before that would
- * discard the answer. */
-static bool has_asked(struct agent_client *client)
+enum asked { ASKED_PART, ASKED_ALL, ASKED_BADLY };
+
+/* Reads the next part of a request, up to PART bytes, so that a client that always sends delays nothing. The request is complete at an empty
+ * line, or at its end. Closing a socket before that would discard the answer. */
+static enum asked read_request(struct agent_client *client)
 {
-	char bytes[512];
-	ssize_t got;
-	while ((got = recv(client->fd, bytes, sizeof(bytes), 0)) > 0)
-		for (ssize_t i = 0; i < got; i++) {
-			memmove(client->last, client->last + 1, sizeof(client->last) - 1);
-			client->last[sizeof(client->last) - 1] = bytes[i];
-			if (memcmp(client->last + 2, "\n\n", 2) == 0 || memcmp(client->last, "\r\n\r\n", 4) == 0)
-				return true;
-		}
-	return got == 0 || (errno != EAGAIN && errno != EINTR);
+	enum { PART = 2048, MOST = 8192 };
+	char bytes[PART];
+	ssize_t got = recv(client->fd, bytes, sizeof(bytes), 0);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? ASKED_PART : ASKED_BADLY;
+	for (ssize_t i = 0; i < got; i++) {
+		memmove(client->last, client->last + 1, sizeof(client->last) - 1);
+		client->last[sizeof(client->last) - 1] = bytes[i];
+		if (memcmp(client->last + 2, "\n\n", 2) == 0 || memcmp(client->last, "\r\n\r\n", 4) == 0)
+			return ASKED_ALL;
+	}
+	client->bytes += (size_t)got;
+	return got == 0 ? ASKED_ALL : client->bytes >= MOST ? ASKED_BADLY : ASKED_PART;
 }
 
-/* The answer fits into the socket, so that sending never waits. */
-static void answer(const struct agent_client *client, const struct agent_figures *figures)
+/* Makes the answer, unless the last one is new enough: many requests cost little. */
+static void make_text(struct agent_metrics *metrics, const struct agent_figures *figures, uint64_t now_ns)
 {
-	struct buffer body, head;
+	struct buffer body;
+	if (metrics->text.size > 0 && now_ns - metrics->text_ns < TEXT_NS)
+		return;
 	buffer_init(&body);
-	buffer_init(&head);
 	append_metrics(&body, figures);
-	buffer_printf(&head,
+	buffer_clear(&metrics->text);
+	buffer_printf(&metrics->text,
 		      "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %zu\r\n\r\n",
 		      body.size);
-	buffer_append(&head, body.bytes, body.size);
-	if (buffer_error(&body) == 0 && buffer_error(&head) == 0)
-		(void)!send(client->fd, head.bytes, head.size, MSG_NOSIGNAL | MSG_DONTWAIT);
-	buffer_release(&head);
+	buffer_append(&metrics->text, body.bytes, body.size);
+	if (buffer_error(&body) < 0 || buffer_error(&metrics->text) < 0)
+		buffer_clear(&metrics->text);
+	metrics->text_ns = now_ns;
 	buffer_release(&body);
 }
 
-/* Takes the clients that wait to be accepted. More than fit take the place of the oldest. */
+/* The answer fits into the socket, so that sending never waits. */
+static void answer(struct agent_metrics *metrics, const struct agent_client *client,
+		   const struct agent_figures *figures, uint64_t now_ns)
+{
+	make_text(metrics, figures, now_ns);
+	if (metrics->text.size > 0)
+		(void)!send(client->fd, metrics->text.bytes, metrics->text.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Takes clients that wait to be accepted. More than fit take the place of the oldest. */
 static void take_clients(struct agent_metrics *metrics, uint64_t now_ns)
 {
 	int fd;
-	while (metrics->fd >= 0 && (fd = accept4(metrics->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	for (size_t i = 0; i < AGENT_CLIENTS_MOST && metrics->fd >= 0 &&
+			   (fd = accept4(metrics->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;
+	     i++) {
 		if (metrics->client_count == AGENT_CLIENTS_MOST) {
 			close(metrics->clients[0].fd);
 			memmove(metrics->clients, metrics->clients + 1,
@@ -229,10 +254,10 @@ void agent_metrics_answer(struct agent_metrics *metrics, const struct agent_figu
 	take_clients(metrics, now_ns);
 	for (size_t i = 0; i < metrics->client_count; i++) {
 		struct agent_client *client = &metrics->clients[i];
-		bool is_ready = has_asked(client);
-		if (is_ready)
-			answer(client, figures);
-		if (is_ready || now_ns >= client->end_ns)
+		enum asked asked = read_request(client);
+		if (asked == ASKED_ALL)
+			answer(metrics, client, figures, now_ns);
+		if (asked != ASKED_PART || now_ns >= client->end_ns)
 			close(client->fd);
 		else
 			metrics->clients[left++] = *client;

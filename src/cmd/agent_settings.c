@@ -43,7 +43,10 @@ const struct command_option agent_options[] = {
 	  "agent",
 	  STATE_FOLDER "/spool" },
 	{ OPTION_SPOOL_LIMIT, 0, "spool-limit", "SIZE",
-	  "Keep at most SIZE of recordings in the spool: the oldest make room", "none" },
+	  "Keep at most SIZE of recordings in the spool, and at most SIZE of slices that wait to be added: the oldest "
+	  "make "
+	  "room",
+	  "none" },
 	{ OPTION_EVERY, 0, "every", "TIME", "Add a recording each TIME, as 30s, 5m or 1h", "5m" },
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
 	  "Measure resource RES ('cpprof resources' lists them), with one sample per INTERVAL on average; may be given "
@@ -153,19 +156,21 @@ void agent_settings_add_words(const struct agent_settings *settings, const char 
 	add_word(words, "store");
 	add_word(words, "add");
 	add_word(words, "--store=%s", settings->store);
-	add_word(words, "--spool=%s", settings->spool);
+	add_word(words, "--spool=%s%s", settings->spool, path ? "" : "/.none");
 	if (!option_given(&settings->invocation, OPTION_SERVICE) &&
 	    !option_given(&settings->invocation, OPTION_SERVICES))
 		add_word(words, "--services=auto");
 	pass_on(settings, passed, words);
-	add_word(words, "--");
-	add_word(words, "%s", path);
+	if (path) {
+		add_word(words, "--");
+		add_word(words, "%s", path);
+	}
 }
 
 /* --- the file --- */
 
 /* Adds the option of a line: its name, and the rest as its value. */
-static void add_line(struct agent_words *words, char *line)
+static void add_line(struct agent_words *words, char *line, size_t number)
 {
 	static const char space[] = " \t\r\n";
 	line += strspn(line, space);
@@ -176,6 +181,8 @@ static void add_line(struct agent_words *words, char *line)
 	const char *value = line + name + strspn(line + name, space);
 	if (length == 0 || line[0] == '#')
 		return;
+	if (words->count < AGENT_WORDS_MOST)
+		words->lines[words->count] = number;
 	if (*value)
 		add_word(words, "--%.*s=%s", (int)name, line, value);
 	else
@@ -190,9 +197,11 @@ static int read_file(struct agent_words *words, const char *path, struct error *
 	FILE *file = fdopen(fd, "r");
 	char *line = NULL;
 	size_t bytes = 0;
-	while (file && getline(&line, &bytes, file) > 0)
-		add_line(words, line);
+	for (size_t number = 1; file && getline(&line, &bytes, file) > 0; number++)
+		add_line(words, line, number);
 	int status = !file || ferror(file) ? error_set_errno(error, "cannot read '%s'", path) : 0;
+	if (status == 0 && words->failed)
+		status = error_set(error, ERROR_LIMIT, "out of memory, or more than %d options", AGENT_WORDS_MOST);
 	free(line);
 	if (file)
 		fclose(file);
@@ -207,10 +216,14 @@ static int read_limits(struct agent_settings *settings, struct error *error)
 {
 	const struct invocation *invocation = &settings->invocation;
 	const char *cpu = option_value(invocation, OPTION_CPU), *memory = option_value(invocation, OPTION_MEMORY_LIMIT);
+	const char *room = option_value(invocation, OPTION_SPOOL_LIMIT);
 	settings->cpu_share = 0;
 	if (settings_read_fraction(cpu ? cpu : "1%", &settings->cpu_share) < 0 || settings->cpu_share < 0)
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not a share of a processor (--cpu 1%%, or 0.01; 0: no limit)", cpu);
+	/* The check by `store add` refuses another word. */
+	if (!room || !memory_size_read(room, &settings->spool_limit))
+		settings->spool_limit = 0;
 	if (!memory_size_read(memory ? memory : "250M", &settings->memory_bytes))
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not an amount of memory (--memory 250M, or 1G; 0: no limit)", memory);
@@ -257,26 +270,62 @@ static int read_values(struct agent_settings *settings, struct error *error)
 	return status < 0 ? status : read_rate(settings, error);
 }
 
-int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation)
+/* --- all --- */
+
+/* Reads the first `count` words of the file, and then the command line. */
+static int read_words(struct agent_settings *settings, const struct invocation *invocation,
+		      const struct agent_words *file, size_t count, agent_settings_check *check, struct error *error)
 {
-	struct error error = { 0 };
-	const char *file = option_value(invocation, OPTION_CONFIG);
+	static const char config[] = "--config";
 	*settings = (struct agent_settings){ .invocation.command = invocation->command };
-	int status = file ? read_file(&settings->words, file, &error) : 0;
-	for (size_t i = 0; i < settings->words.count && status == 0; i++)
-		if (strncmp(settings->words.items[i], "--config", strlen("--config")) == 0)
-			status = error_set(&error, ERROR_USAGE,
-					   "a file of --config cannot name another one (remove "
-					   "the line)");
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(file->items[i], config, strlen(config)) == 0)
+			return error_set(error, ERROR_USAGE,
+					 "a file of --config cannot name another one (remove the line)");
+		add_word(&settings->words, "%s", file->items[i]);
+	}
 	for (size_t i = 0; i < invocation->use_count; i++)
 		add_use(&settings->words, &invocation->uses[i]);
-	if (status == 0 && settings->words.failed)
-		status = error_set(&error, ERROR_LIMIT, "out of memory, or more than %d options", AGENT_WORDS_MOST);
+	if (settings->words.failed)
+		return error_set(error, ERROR_LIMIT, "out of memory, or more than %d options", AGENT_WORDS_MOST);
+	int status = options_parse(&settings->invocation, (int)settings->words.count, settings->words.items, error);
 	if (status == 0)
-		status =
-			options_parse(&settings->invocation, (int)settings->words.count, settings->words.items, &error);
+		status = read_values(settings, error);
+	return status == 0 ? check(settings, error) : status;
+}
+
+/* Reads all words or, if they have an error, fewer, and puts the line of the first word with which they have one before the message. */
+static int read_all(struct agent_settings *settings, const struct invocation *invocation,
+		    const struct agent_words *file, agent_settings_check *check, struct error *error)
+{
+	struct error first = { 0 };
+	int status = read_words(settings, invocation, file, file->count, check, error);
+	if (status == 0 || file->count == 0)
+		return status;
+	for (size_t count = 0; count <= file->count; count++) {
+		agent_settings_release(settings);
+		status = read_words(settings, invocation, file, count, check, &first);
+		if (status == 0)
+			continue;
+		*error = first;
+		return count == 0 ? status
+				  : error_set(error, status, "%s:%zu: %s", option_value(invocation, OPTION_CONFIG),
+					      file->lines[count - 1], first.message);
+	}
+	return 0;
+}
+
+int agent_settings_read(struct agent_settings *settings, const struct invocation *invocation,
+			agent_settings_check *check)
+{
+	struct error error = { 0 };
+	struct agent_words file = { 0 };
+	const char *path = option_value(invocation, OPTION_CONFIG);
+	*settings = (struct agent_settings){ 0 };
+	int status = path ? read_file(&file, path, &error) : 0;
 	if (status == 0)
-		status = read_values(settings, &error);
+		status = read_all(settings, invocation, &file, check, &error);
+	agent_words_release(&file);
 	return status < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 

@@ -138,6 +138,7 @@ static void start_slice(struct agent_slices *slices, uint64_t now_ns)
 	struct error error = { 0 };
 	struct slice *slice = &slices->queue[slices->count];
 	slices->is_due = false;
+	agent_room_make(slices);
 	if (start_recorder(slices, slice, &error) == 0) {
 		slice->began_ns = now_ns;
 		slices->count++;
@@ -294,21 +295,6 @@ static void end_slices(struct agent_slices *slices, uint64_t now_ns)
 
 /* --- files that wait for the store --- */
 
-static bool is_named(const char *name, const char *ending)
-{
-	size_t length = strlen(name), bytes = strlen(ending);
-	return strncmp(name, SLICE_BEGINNING, strlen(SLICE_BEGINNING)) == 0 && length > bytes &&
-	       strcmp(name + length - bytes, ending) == 0;
-}
-
-static bool is_written(const struct agent_slices *slices, const char *name)
-{
-	for (size_t i = 0; i < slices->count; i++)
-		if (slices->queue[i].state != SLICE_ENDED && strcmp(strrchr(slices->queue[i].path, '/') + 1, name) == 0)
-			return true;
-	return false;
-}
-
 struct search {
 	const struct agent_slices *slices;
 	char oldest[NAME_MAX + 1];
@@ -318,7 +304,7 @@ static void compare_waiting(void *context, int folder, const char *name)
 {
 	struct search *search = context;
 	(void)folder;
-	if (is_named(name, SLICE_SUFFIX) && !is_written(search->slices, name) &&
+	if (agent_spool_is_slice(name, SLICE_SUFFIX) && !agent_room_is_written(search->slices, name) &&
 	    (!search->oldest[0] || strcmp(name, search->oldest) < 0))
 		snprintf(search->oldest, sizeof(search->oldest), "%s", name);
 }
@@ -340,7 +326,10 @@ static int add_work(const void *context)
 	struct agent_words words;
 	agent_metrics_leave(slices->metrics);
 	agent_settings_add_words(slices->settings, slices->added, &words);
-	return words.failed ? failure(slices->invocation, "out of memory") : dispatch((int)words.count, words.items);
+	if (words.failed)
+		return failure(slices->invocation, "out of memory");
+	int status = dispatch((int)words.count, words.items);
+	return status == EXIT_FAILED && agent_room_is_useless(slices->added) ? ADD_USELESS : status;
 }
 
 static void start_adder(struct agent_slices *slices, uint64_t now_ns)
@@ -375,6 +364,8 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	agent_job_end(&slices->adder, &end);
 	slices->add_cpu_ns += end.cpu_ns;
 	print_text(slices, AGENT_FAILED_STORE, end.text);
+	if (end.status > EXIT_NO_COMMAND && !slices->gives_up)
+		warning(slices->invocation, "store add ended by signal %d", end.status - EXIT_NO_COMMAND - 1);
 	bool is_taken = end.status == EXIT_DONE && stat(slices->added, &status) == 0;
 	if (is_taken && unlink(slices->added) == 0) {
 		figures->stored++;
@@ -382,18 +373,21 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	} else {
 		figures->failures[AGENT_FAILED_STORE]++;
 		slices->kept_again_ns = now_ns + KEPT_AGAIN_NS;
-		if (!change_ending(AT_FDCWD, slices->added, SLICE_SUFFIX, SLICE_KEPT))
+		bool is_gone = end.status == ADD_USELESS && agent_room_give_up(slices);
+		if (!is_gone && !change_ending(AT_FDCWD, slices->added, SLICE_SUFFIX, SLICE_KEPT))
 			slices->may_wait = false; /* otherwise it would be tried again at once */
 	}
 	free(slices->added);
 	slices->added = NULL;
+	agent_room_make(slices);
 }
 
 static void retry_file(void *context, int folder, const char *name)
 {
 	(void)context;
-	if (is_named(name, SLICE_KEPT))
-		change_ending(folder, name, SLICE_KEPT, SLICE_SUFFIX);
+	bool was_tried = agent_spool_is_slice(name, SLICE_LAST_TRY SLICE_KEPT);
+	if (agent_spool_is_slice(name, SLICE_KEPT))
+		change_ending(folder, name, SLICE_KEPT, was_tried ? SLICE_SUFFIX : SLICE_TRY SLICE_SUFFIX);
 }
 
 void agent_slices_retry_kept(struct agent_slices *slices)

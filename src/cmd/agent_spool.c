@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -27,6 +28,20 @@ static int make_folder(const char *folder, struct error *error)
 							  : 0;
 }
 
+/* Returns whether a process has ended and its parent has not waited for it. */
+static bool is_zombie(pid_t pid)
+{
+	char text[256]; /* "PID (NAME) STATE ...", of which the name may contain anything */
+	snprintf(text, sizeof(text), "/proc/%d/stat", (int)pid);
+	int fd = open(text, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = 0;
+	const char *end = strrchr(text, ')');
+	return end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
+}
+
 /* Returns whether the process that a lock names has ended. */
 static bool is_left_over(int fd)
 {
@@ -34,7 +49,7 @@ static bool is_left_over(int fd)
 	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
 	text[got > 0 ? got : 0] = 0;
 	pid_t pid = (pid_t)strtol(text, NULL, 10);
-	return pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
+	return pid > 0 && ((kill(pid, 0) < 0 && errno == ESRCH) || is_zombie(pid));
 }
 
 /* Takes the lock. The recorders of an agent that was killed have it until they end, and they end soon. */
@@ -72,6 +87,14 @@ int agent_spool_open(const char *folder, const struct invocation *invocation, in
 	if (ftruncate(*lock_fd, 0) < 0 || dprintf(*lock_fd, "%d\n", (int)getpid()) < 0)
 		return error_set_errno(error, "cannot use spool '%s'", folder);
 	return 0;
+}
+
+bool agent_spool_is_slice(const char *path, const char *ending)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name), bytes = strlen(ending);
+	return strncmp(name, SLICE_BEGINNING, strlen(SLICE_BEGINNING)) == 0 && length > bytes &&
+	       strcmp(name + length - bytes, ending) == 0;
 }
 
 void agent_spool_visit(const char *folder, agent_file *visit, void *context)

@@ -17,6 +17,7 @@
 #include "cmd/subject.h"
 #include "collect/count/launch.h"
 #include "collect/count/tally.h"
+#include "collect/sample/backends.h"
 #include "collect/sample/file_destination.h"
 #include "collect/sample/monitor.h"
 #include "gprof/gmon_files.h"
@@ -512,6 +513,21 @@ static int record_slice_with(struct invocation *invocation, struct record_option
 int record_slice(struct invocation *invocation, struct record_slice *slice)
 {
 	return subject_run(invocation, record_slice_with, slice);
+}
+
+static int check_slice_with(struct invocation *invocation, struct record_options *options, void *context)
+{
+	(void)context;
+	struct error error = { 0 };
+	if (take_frequency(invocation, options, &error) < 0 ||
+	    (options->backend && !backend_find(options->backend, &error)))
+		return failure_of(invocation, &error);
+	return EXIT_DONE;
+}
+
+int record_slice_check(struct invocation *invocation)
+{
+	return subject_run(invocation, check_slice_with, NULL);
 }
 
 static const char *measurement_word(size_t index)

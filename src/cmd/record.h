@@ -62,6 +62,9 @@ struct record_slice {
  * slice->recorded. Returns the exit status. */
 int record_slice(struct invocation *invocation, struct record_slice *slice);
 
+/* Checks the options of such a command line. Returns EXIT_DONE, or prints a message and returns another status. */
+int record_slice_check(struct invocation *invocation);
+
 /* --- the names and the summaries of these recordings (record_summary.c) --- */
 
 /* Appends the name of recording `number` of a side, and a NUL: "dir/x-3.data", or "dir/x-a-3.data" for the side with the mark "-a". */

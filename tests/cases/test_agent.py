@@ -2,6 +2,7 @@
 programs of the tests make in known numbers."""
 import configparser
 import contextlib
+import fcntl
 import functools
 import os
 import re
@@ -147,6 +148,9 @@ class TestRecording:
 		with Agent(tmp_path, "--config", config) as agent:
 			check_failure(run("agent", "--spool", agent.spool), f"cannot use spool '{agent.spool}': another agent uses it")
 			make_moves()
+			config.write_text("\nresource nonsense\n")
+			agent.process.send_signal(signal.SIGHUP)
+			agent.wait_for(f"{config}:2: unknown resource 'nonsense'")
 			config.write_text("evry 1h\n")
 			agent.process.send_signal(signal.SIGHUP)
 			agent.wait_for("unknown option '--evry' (did you mean '--every'?)\ncpprof agent: warning: the old settings stay in use")
@@ -170,7 +174,7 @@ class TestRecording:
 			make_moves()
 			killed.process.kill()
 			killed.process.wait()
-			left = tmp_path / "spool/slice-0000000000001.data.kept"
+			left = tmp_path / "spool/slice-0000000000001.kept"
 			left.write_bytes(b"no recording")
 			with Agent(tmp_path, "-r", MOVES[1]) as agent:
 				agent.wait_for_figure("stored_slices_total", 1)
@@ -178,7 +182,23 @@ class TestRecording:
 				assert moves_in(agent.store) == 3 * EACH
 				assert agent.stop()[0] == 1
 		assert "cannot open" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
-		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", left.name]
+		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", "slice-0000000000001+.kept"]
+
+	def test_slices_that_no_store_takes(self, tmp_path):
+		"""Files that wait make room, the oldest first, and a file that is no recording is given up at the third try."""
+		spool = tmp_path / "spool"
+		spool.mkdir()
+		names = [f"slice-{number:013}" for number in range(4)]
+		for name in (f"{names[0]}.kept", f"{names[1]}.kept", f"{names[2]}.data"):
+			with open(spool / name, "wb") as file:
+				file.truncate(40 << 20)
+		(spool / f"{names[3]}++.kept").write_bytes(b"no recording")
+		with Agent(tmp_path, "-r", MOVES[1], "--spool-limit", "100M") as agent:
+			agent.wait_for(f"warning: removed '{spool}/{names[3]}++.data' after 3 tries: it has no samples that a store can take\n")
+			assert agent.text().count("dropped") == 1 and f"warning: dropped 1 slice of '{spool}', the oldest first: no room" in agent.text()
+			assert agent.metrics()["dropped_slices_total"] == 2
+			assert agent.stop()[0] == 1
+		assert sorted(path.name for path in spool.iterdir()) == ["agent.lock", f"{names[1]}+.kept", f"{names[2]}.kept"]
 
 	def test_store_is_away(self, tmp_path):
 		"""A store that cannot be reached at the start: what is recorded waits in the spool, until an agent whose store can be reached."""
@@ -191,6 +211,18 @@ class TestRecording:
 			assert agent.stop()[0] == 1
 		assert "sent 1 recording of" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
 		assert not list(agent.spool.glob("*.spool"))
+
+	def test_killed_adder(self, tmp_path):
+		"""A `store add` that is killed leaves no message of its own. Its file stays."""
+		with socket.create_server(("127.0.0.1", 0)) as server:
+			server.settimeout(SECONDS)
+			with Agent(tmp_path, "-r", MOVES[1], store=f"http://127.0.0.1:{server.getsockname()[1]}/none") as agent:
+				agent.process.send_signal(signal.SIGTERM)
+				with server.accept()[0]: # and no answer
+					(adder,) = Path(f"/proc/{agent.process.pid}/task/{agent.process.pid}/children").read_text(encoding="ascii").split()
+					os.kill(int(adder), signal.SIGKILL)
+					assert agent.process.wait(SECONDS) == 0, agent.text()
+		assert "cpprof agent: warning: store add ended by signal 9\n" in agent.text() and len(list(agent.spool.glob("slice-*.kept"))) == 1
 
 	def test_second_signal(self, tmp_path):
 		"""It ends the agent without adding: the file is complete, and stays for the next one."""
@@ -248,15 +280,45 @@ class TestRecording:
 def test_words(tmp_path):
 	for words, text in ((["--every", "0s"], "--every 0s is out of range (1s to 1d)"), (["-F", "often"], "'often' is not a frequency"),
 			(["--cpu", "much"], "'much' is not a share of a processor"), (["--memory", "much"], "'much' is not an amount of memory"),
-			(["-r", "nothing", "--store", "s.db", "--spool", "spool"], "unknown resource 'nothing'")):
+			(["-r", "nothing", "--store", "s.db", "--spool", "spool"], "unknown resource 'nothing'"),
+			(["-r", "cpu", "-r", "cpu"], "resource cpu is given twice"), (["--backend", "nothing"], "unknown backend 'nothing'"),
+			(["--naming-time", "long"], "'long' is not a number of seconds"), (["--store", "file://x"], "'file://x' is no URL of a store"),
+			(["--spool-limit", "abc"], "--spool-limit abc is no size"), (["--label", "bad"], "bad"),
+			(["--service", "a", "--services", "auto"], "--services cannot be combined with --service")):
 		result = run("agent", *words, directory=tmp_path)
-		assert result.returncode == 2 and text in result.stderr, result.stderr
+		assert result.returncode == 2 and text in result.stderr and result.stderr.startswith("cpprof agent: "), result.stderr
+		assert result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+	check_failure(run("agent", "--services", "none", directory=tmp_path), "cannot ", "'none'")
+	# The first line with which the rest has an error; the command line wins over an error in the file.
+	for lines, text in (("every 0s", "config:1: --every 0s is out"), ("# a\n\nlabel a=1\nlabel a=2\ncpu 2%", "config:4: label 'a' is given twice"),
+			("cpu 2%\nresource nothing", "config:2: unknown resource"), ("cpu 2%\nconfig other", "config:2: a file of --config cannot"),
+			("cpu much", "'often' is not a frequency")):
+		(tmp_path / "config").write_text(lines)
+		words = ["-F", "often", "--cpu", "1%"] if "often" in text else []
+		result = run("agent", "--config", "config", *words, directory=tmp_path)
+		assert result.returncode == 2 and result.stderr.startswith(f"cpprof agent: {text}"), result.stderr
 	(tmp_path / "config").write_text("config other\n")
 	assert run("agent", "--config", "config", directory=tmp_path).returncode == 2
 	check_failure(run("agent", "--config", "none", directory=tmp_path), "cannot ", "'none'")
 	check_failure(run("agent", "--spool", "config", directory=tmp_path), "cannot use spool 'config'")
 	(tmp_path / "config").write_text("")
 	check_failure(run("agent", "--spool", "spool", "--metrics", "config", directory=tmp_path), "cannot listen at 'config'")
+
+
+def test_lock_of_a_dead_agent(tmp_path):
+	"""A dead agent that its parent has not waited for counts as dead: the next one waits for its recorder. A reload meanwhile comes afterwards."""
+	dead = subprocess.Popen(["true"])
+	os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+	with open(tmp_path / "agent.lock", "w", encoding="ascii") as lock:
+		fcntl.flock(lock, fcntl.LOCK_EX)
+		print(dead.pid, file=lock, flush=True)
+		agent = Agent(tmp_path, spool=tmp_path)
+		agent.wait_for("waiting for the recorder of an agent that was killed")
+		agent.process.send_signal(signal.SIGHUP)
+	with contextlib.ExitStack() as end:
+		end.push(agent)
+		agent.wait_for("cpprof agent: reloaded")
+	assert dead.wait() == 0
 
 
 @only_root
