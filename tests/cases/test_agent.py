@@ -120,14 +120,15 @@ def figures_of(text):
 
 
 def make_moves():
-	"""Runs a program that makes 3 * EACH moves."""
-	subprocess.run([build("fork_tree.c", f"-DEVENT_US={EVENT_US}", *MOVES[0]), "3"], check=True, stdout=subprocess.DEVNULL)
+	"""Runs a program that makes 3 * EACH moves. Its functions have names of this process, because other tests run the program at the same time."""
+	names = [f"-D{name}={name}_{os.getpid()}" for name in ("even_generation", "odd_generation")]
+	subprocess.run([build("fork_tree.c", f"-DEVENT_US={EVENT_US}", *names, *MOVES[0]), "3"], check=True, stdout=subprocess.DEVNULL)
 
 
 def moves_in(store, *selection):
 	"""The moves of the program in a store."""
 	lines = done("export", "--store", store, *selection).splitlines()
-	return sum(int(line.rpartition(" ")[2]) for line in lines if re.search(r";(even|odd)_generation;.*;countable_event", line))
+	return sum(int(line.rpartition(" ")[2]) for line in lines if re.search(rf";(even|odd)_generation_{os.getpid()};.*;countable_event", line))
 
 
 def stored(store):
