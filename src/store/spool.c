@@ -380,8 +380,8 @@ static int send_entry(int folder, const char *name, struct store *store, struct 
 	buffer_init(&entry.file);
 	buffer_init(&entry.texts);
 	int status = read_entry(folder, name, &entry, error);
-	bool is_bad = status == ERROR_CORRUPT || status == ERROR_FORMAT || status == ERROR_TRUNCATED ||
-		      status == ERROR_LIMIT;
+	bool is_bad =
+		status == ERROR_CORRUPT || status == ERROR_FORMAT || status == ERROR_TRUNCATED || status == ERROR_LIMIT;
 	if (status == 0) {
 		status = store_add(store, &entry.recording, error);
 		/* Other errors are those of the store. */

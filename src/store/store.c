@@ -104,8 +104,8 @@ int store_add(struct store *store, const struct store_recording *recording, stru
 	int there = store->kind->has(store, recording, error);
 	if (there != 0)
 		return there < 0 ? there : 0;
-	int added = recording->services ? add_parts(store, recording, error)
-					: store->kind->add(store, recording, error);
+	int added =
+		recording->services ? add_parts(store, recording, error) : store->kind->add(store, recording, error);
 	int status = store->kind->end(store, added < 0 ? added : 0, error);
 	return status < 0 ? status : added;
 }
