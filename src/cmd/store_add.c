@@ -104,7 +104,7 @@ static int spool_recording(struct adding *adding, const struct store_recording *
 	else if (!is_known)
 		failure_of(invocation, reason);
 	else if (!is_kept)
-		failure(invocation, "cannot add '%s': the store cannot be reached", recording->name);
+		failure(invocation, "cannot add '%s': the store cannot be reached or opened", recording->name);
 	if (!is_kept)
 		return EXIT_FAILED;
 	if (spool_put(adding->spool, recording, &adding->spool_limit, &error) < 0)
