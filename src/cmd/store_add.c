@@ -32,7 +32,7 @@ struct adding {
 	struct spool_limit spool_limit;
 	size_t added, kept;
 	size_t parts; /* recordings that the store has made of the added ones, one for each service */
-	bool is_away; /* the store cannot be reached */
+	bool is_away; /* the store cannot be reached or opened */
 };
 
 /* Sets the hash of the file's content, and the time at which it was last written. */
@@ -66,18 +66,18 @@ static int describe(const struct adding *adding, struct store_recording *recordi
 		    struct error *error)
 {
 	const struct profile *profile = recording->profile;
-	const char *program = profile->process_count > 0 ? profile_string(profile, profile->processes[0].name) : "";
 	const char *host = profile_note(profile, "host");
-	bool is_machine = service_names_is_machine(profile);
 	*names = (struct service_names){ 0 };
-	recording->service = adding->service ? adding->service : is_machine ? "machine" : program;
+	recording->service = adding->service;
 	recording->host = adding->host ? adding->host : host ? host : "";
 	recording->labels = adding->labels;
-	if (adding->service || (!adding->services && !is_machine))
+	if (adding->service)
 		return 0;
 	if (service_names_init(names, profile, adding->rules) < 0)
 		return error_memory(error);
-	recording->services = names->items;
+	recording->service = names->rest;
+	if (adding->services || service_names_is_machine(profile))
+		recording->services = names->items;
 	return 0;
 }
 
@@ -91,24 +91,26 @@ static int open_for_adding(struct adding *adding, struct error *error)
 	return adding->store ? 0 : error->code;
 }
 
-/* Keeps a recording that the store has not taken, unless the recording is the reason. Returns EXIT_DONE if the store may take it
- * later. */
+/* Keeps a recording that the store has not taken in the spool, unless the recording is the reason. Returns EXIT_DONE if it is there. */
 static int spool_recording(struct adding *adding, const struct store_recording *recording, const struct error *reason)
 {
 	const struct invocation *invocation = adding->invocation;
 	struct error error = { 0 };
 	bool is_known = adding->is_away;
-	adding->is_away = reason->code == ERROR_UNREACHABLE;
-	if (!is_known)
+	bool is_kept = adding->spool && reason->code != ERROR_LIMIT;
+	adding->is_away = reason->code == ERROR_UNREACHABLE || !adding->store;
+	if (!is_known && is_kept)
+		warning(invocation, "%s", reason->message);
+	else if (!is_known)
 		failure_of(invocation, reason);
-	else if (!adding->spool)
-		failure(invocation, "cannot add '%s': the store cannot be reached", recording->name);
-	if (!adding->spool || reason->code == ERROR_LIMIT || reason->code == ERROR_CORRUPT)
+	else if (!is_kept)
+		failure(invocation, "cannot add '%s': the store cannot be reached or opened", recording->name);
+	if (!is_kept)
 		return EXIT_FAILED;
 	if (spool_put(adding->spool, recording, &adding->spool_limit, &error) < 0)
 		return failure_of(invocation, &error);
 	adding->kept++;
-	return adding->is_away ? EXIT_DONE : EXIT_FAILED;
+	return EXIT_DONE;
 }
 
 /* Adds a recording to the store, or else keeps it in the spool. */
@@ -150,14 +152,14 @@ static int add_file(struct adding *adding, const char *path)
 	return result;
 }
 
-/* Sends what waits in the spool. Returns EXIT_DONE, also if the store is away. */
-static int send_spool(struct adding *adding)
+/* Sends what waits in the spool. What cannot be sent is a warning: the status is that of the files of the command line. */
+static void send_spool(struct adding *adding)
 {
 	const struct invocation *invocation = adding->invocation;
 	struct spool_counts counts = { 0 };
 	struct error error = { 0 };
 	if (!adding->spool || !spool_has(adding->spool))
-		return EXIT_DONE;
+		return;
 	int status = open_for_adding(adding, &error);
 	if (status == 0)
 		status = spool_send(adding->spool, adding->store, &counts, &error);
@@ -165,10 +167,13 @@ static int send_spool(struct adding *adding)
 		notice(invocation, "sent %" PRIu64 " recording%s of '%s'", counts.sent,
 		       plural_ending("recording", (double)counts.sent), adding->spool);
 	if (status == 0)
-		return EXIT_DONE;
-	adding->is_away = status == ERROR_UNREACHABLE;
-	failure_of(invocation, &error);
-	return adding->is_away ? EXIT_DONE : EXIT_FAILED;
+		return;
+	adding->is_away = status == ERROR_UNREACHABLE || !adding->store;
+	warning(invocation, "%s", error.message);
+	if (counts.refused > 0)
+		warning(invocation,
+			"%" PRIu64 " recording%s of '%s' cannot be added: renamed from .spool to .bad, not tried again",
+			counts.refused, plural_ending("recording", (double)counts.refused), adding->spool);
 }
 
 static int read_labels(const struct invocation *invocation, struct store_label *labels, size_t *count,
@@ -213,7 +218,8 @@ static void report(const struct adding *adding)
 static int add_files(struct adding *adding)
 {
 	const struct invocation *invocation = adding->invocation;
-	int status = send_spool(adding);
+	int status = EXIT_DONE;
+	send_spool(adding);
 	for (size_t i = 1; i < invocation->argument_count; i++)
 		if (add_file(adding, invocation->arguments[i]) != EXIT_DONE)
 			status = EXIT_FAILED;

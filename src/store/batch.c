@@ -83,7 +83,7 @@ static int set_times(struct batch *batch, const struct store_recording *recordin
 	batch->start_unix_ns = profile->start_unix_ns ? profile->start_unix_ns : recording->start_unix_ns;
 	if (duration_ns > INT64_MAX ||
 	    __builtin_add_overflow(batch->start_unix_ns, (int64_t)duration_ns, &batch->end_unix_ns))
-		return error_set(error, ERROR_CORRUPT, "cannot add '%s': its times are out of range", recording->name);
+		return error_set(error, ERROR_LIMIT, "cannot add '%s': its times are out of range", recording->name);
 	batch->first_bucket = rounded_down(batch->start_unix_ns, bucket_ns);
 	return 0;
 }

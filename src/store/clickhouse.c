@@ -17,6 +17,7 @@ static void close_store(struct store *base)
 {
 	struct clickhouse_store *store = (struct clickhouse_store *)base;
 	http_close(store->http);
+	buffer_release(&store->added);
 	free(store->url);
 	free(store);
 }
@@ -63,6 +64,7 @@ static struct clickhouse_store *new_store(const char *url, const char *place, st
 		return NULL;
 	}
 	store->url = copy;
+	buffer_init(&store->added);
 	int status = split_url(store, (size_t)(place - url), error);
 	/* A caller that confines itself takes names from somebody else, who is not to reach servers through it. */
 	if (status == 0 && path_is_confined())
@@ -137,6 +139,7 @@ const struct store_kind store_clickhouse = {
 	.close = close_store,
 	.has = clickhouse_store_has,
 	.add = clickhouse_store_add,
+	.end = clickhouse_store_end,
 	.select = clickhouse_store_select,
 	.stats = clickhouse_store_stats,
 	.prune = clickhouse_store_prune,

@@ -27,6 +27,8 @@ struct clickhouse_store {
 	char database[CLICKHOUSE_NAME_BYTES];
 	struct store_settings settings;
 	char cluster[CLICKHOUSE_NAME_BYTES]; /* "": none; settings.cluster points to it */
+	struct buffer added;                 /* rows of `profiles` for the parts of a file that do not count yet */
+	int64_t added_since_s;               /* the first of them began then */
 };
 
 /* The rows that are sent or received, in the format RowBinary. */
@@ -101,6 +103,7 @@ bool clickhouse_next_text(const struct clickhouse_value *array, size_t *at, cons
 /* The functions of the kind that other files have. */
 int clickhouse_store_has(struct store *base, const struct store_recording *recording, struct error *error);
 int clickhouse_store_add(struct store *base, const struct store_recording *recording, struct error *error);
+int clickhouse_store_end(struct store *base, int status, struct error *error);
 struct profile *clickhouse_store_select(struct store *base, const struct store_selection *selection,
 					struct error *error);
 int clickhouse_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);

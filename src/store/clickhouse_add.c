@@ -4,7 +4,8 @@
  *   1. The names that the server lacks. They mean the same in any number of copies, so that these insertions are repeated freely.
  *   2. The hits, under a random number, the batch. An insertion whose outcome is not known is not repeated: all hits are sent once more
  *      under another number. Nothing refers to the first one, and pruning removes it.
- *   3. The row of `profiles`, with the batch and the number of its rows. It is repeated freely: equal rows count once.
+ *   3. The row of `profiles`, with the batch and the number of its rows, in one insertion for all parts of a file. It is repeated
+ *      freely: equal rows count once.
  *
  * A writer that is killed before 3 has added nothing.
  */
@@ -304,38 +305,30 @@ static void put_labels(const struct adder *adder, struct buffer *rows)
 		clickhouse_put_text(rows, labels->items[i].value);
 }
 
-static int add_profile(const struct adder *adder, uint64_t id)
+static void put_profile(const struct adder *adder, uint64_t id)
 {
 	const struct batch *batch = adder->batch;
 	const struct store_recording *recording = adder->recording;
 	const char *command = profile_note(batch->profile, "command"),
 		   *version = profile_note(batch->profile, "cpprof");
-	struct buffer row;
-	buffer_init(&row);
-	buffer_append(&row, recording->identity, sizeof(recording->identity));
-	clickhouse_put_u64(&row, id);
-	clickhouse_put_u8(&row, 0);
-	clickhouse_put_text(&row, recording->service);
-	clickhouse_put_text(&row, recording->host);
-	clickhouse_put_u64(&row, (uint64_t)batch->start_unix_ns);
-	clickhouse_put_u64(&row, (uint64_t)batch->end_unix_ns);
-	clickhouse_put_u64(&row, (uint64_t)batch->first_bucket);
-	clickhouse_put_u64(&row, batch->samples);
-	clickhouse_put_u64(&row, batch->profile->lost);
-	clickhouse_put_u8(&row, batch->profile->ended);
-	clickhouse_put_text(&row, command ? command : "");
-	clickhouse_put_text(&row, version ? version : "");
-	clickhouse_put_u64(&row, batch->hit_count);
-	clickhouse_put_u64(&row, batch->touch_count);
-	put_labels(adder, &row);
-	clickhouse_put_bytes(&row, batch->description.bytes, batch->description.size);
-	int status = clickhouse_insert(adder->store,
-				       "profiles(identity, batch, removed, service, host, start_ns, end_ns, "
-				       "first_bucket, samples, lost, ended, command, "
-				       "version, hit_rows, touch_rows, label_keys, label_values, description)",
-				       &row, false, adder->error);
-	buffer_release(&row);
-	return status;
+	struct buffer *row = &adder->store->added;
+	buffer_append(row, recording->identity, sizeof(recording->identity));
+	clickhouse_put_u64(row, id);
+	clickhouse_put_u8(row, 0);
+	clickhouse_put_text(row, recording->service);
+	clickhouse_put_text(row, recording->host);
+	clickhouse_put_u64(row, (uint64_t)batch->start_unix_ns);
+	clickhouse_put_u64(row, (uint64_t)batch->end_unix_ns);
+	clickhouse_put_u64(row, (uint64_t)batch->first_bucket);
+	clickhouse_put_u64(row, batch->samples);
+	clickhouse_put_u64(row, batch->profile->lost);
+	clickhouse_put_u8(row, batch->profile->ended);
+	clickhouse_put_text(row, command ? command : "");
+	clickhouse_put_text(row, version ? version : "");
+	clickhouse_put_u64(row, batch->hit_count);
+	clickhouse_put_u64(row, batch->touch_count);
+	put_labels(adder, row);
+	clickhouse_put_bytes(row, batch->description.bytes, batch->description.size);
 }
 
 /* --- all --- */
@@ -373,20 +366,20 @@ static int set_depths(struct adder *adder)
 
 static int add_all(struct adder *adder)
 {
-	int64_t start_s = seconds_now();
 	uint64_t id;
 	if (!has_time(adder))
 		return error_set(adder->error, ERROR_LIMIT, "cannot add '%s': its times are not between 1970 and 2106",
 				 adder->recording->name);
+	if (adder->store->added.size == 0)
+		adder->store->added_since_s = seconds_now();
 	int status = set_depths(adder);
 	if (status == 0)
 		status = add_all_names(adder);
 	if (status == 0)
 		status = add_rows(adder, &id);
-	if (status == 0 && seconds_now() - start_s > LONGEST_S)
-		status = clickhouse_fail(adder->store, "write", ERROR_UNREACHABLE,
-					 "it took more than an hour (try again)", adder->error);
-	return status == 0 ? add_profile(adder, id) : status;
+	if (status == 0)
+		put_profile(adder, id);
+	return status;
 }
 
 int clickhouse_store_add(struct store *base, const struct store_recording *recording, struct error *error)
@@ -403,16 +396,40 @@ int clickhouse_store_add(struct store *base, const struct store_recording *recor
 	return status < 0 ? status : 1;
 }
 
+static int add_profiles(struct clickhouse_store *store, struct error *error)
+{
+	if (buffer_error(&store->added) < 0)
+		return clickhouse_fail(store, "write", ERROR_MEMORY, error_text(ERROR_MEMORY), error);
+	if (seconds_now() - store->added_since_s > LONGEST_S)
+		return clickhouse_fail(store, "write", ERROR_UNREACHABLE, "it took more than an hour (try again)",
+				       error);
+	return clickhouse_insert(store,
+				 "profiles(identity, batch, removed, service, host, start_ns, end_ns, "
+				 "first_bucket, samples, lost, ended, command, "
+				 "version, hit_rows, touch_rows, label_keys, label_values, description)",
+				 &store->added, false, error);
+}
+
+int clickhouse_store_end(struct store *base, int status, struct error *error)
+{
+	struct clickhouse_store *store = (struct clickhouse_store *)base;
+	if (status == 0)
+		status = add_profiles(store, error);
+	buffer_release(&store->added);
+	buffer_init(&store->added);
+	return status;
+}
+
 int clickhouse_store_has(struct store *base, const struct store_recording *recording, struct error *error)
 {
 	const struct clickhouse_store *store = (struct clickhouse_store *)base;
 	struct buffer sql;
 	uint64_t count;
 	buffer_init(&sql);
-	buffer_append_string(&sql, "SELECT count() FROM profiles WHERE " CLICKHOUSE_LIVE " AND hex(identity) = '");
-	for (size_t i = 0; i < sizeof(recording->identity); i++)
+	buffer_append_string(&sql, "SELECT count() FROM profiles WHERE " CLICKHOUSE_LIVE " AND hex(identity) LIKE '");
+	for (size_t i = 0; i < STORE_FILE_BYTES; i++)
 		buffer_printf(&sql, "%02X", recording->identity[i]);
-	buffer_append(&sql, "'", 2);
+	buffer_append(&sql, "%'", 3);
 	int status = buffer_error(&sql) < 0 ? clickhouse_fail(store, "read", ERROR_MEMORY, "out of memory", error)
 					    : clickhouse_numbers(store, (const char *)sql.bytes, &count, 1, error);
 	buffer_release(&sql);

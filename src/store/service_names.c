@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/path.h"
+#include "base/safe_text.h"
 #include "base/words.h"
 #include "profile/cgroup.h"
 
@@ -123,6 +125,7 @@ struct facts {
 	const char *cgroup, *name;
 	enum cgroup_owner owner_kind;
 	char owner[CGROUP_NAME_BYTES];
+	bool is_named; /* the service is the name of the process */
 };
 
 static bool fits(const struct rule *rule, const struct facts *facts)
@@ -152,29 +155,111 @@ static const char *service_of(const struct profile *profile, const struct profil
 	facts->name = profile_string(profile, process->name);
 	facts->cgroup = profile_string(profile, process->cgroup);
 	facts->owner_kind = cgroup_owner_find(facts->cgroup, facts->owner);
+	facts->is_named = false;
 	for (size_t i = 0; rules && i < rules->count; i++)
 		if (fits(&rules->items[i], facts))
 			return rules->items[i].service;
 	if (is_kernel(process, facts->name))
 		return "kernel";
-	return facts->owner_kind == CGROUP_NO_OWNER ? facts->name : facts->owner;
+	facts->is_named = facts->owner_kind == CGROUP_NO_OWNER;
+	return facts->is_named ? facts->name : facts->owner;
+}
+
+/* Returns the id of the text in a safe form, or a negative error. */
+static int64_t add_text(struct strings *texts, const char *text)
+{
+	char *safe = NULL;
+	size_t bytes = 0;
+	if (safe_word(text, NULL))
+		return strings_add(texts, text, strlen(text));
+	FILE *out = open_memstream(&safe, &bytes);
+	if (!out)
+		return ERROR_MEMORY;
+	safe_text_write(out, text, strlen(text), "");
+	int64_t id = fclose(out) == 0 ? strings_add(texts, safe, bytes) : ERROR_MEMORY;
+	free(safe);
+	return id;
+}
+
+/* --- the limit of names --- */
+
+static void count_hits(const struct profile *profile, const uint32_t *named, uint64_t *hits)
+{
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		if (hit->thread != PROFILE_NONE)
+			hits[named[profile->threads[hit->thread].process]] += hit->count;
+	}
+}
+
+static int compare_hits(const void *left, const void *right, void *context)
+{
+	const uint64_t *hits = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	return COMPARE(hits[b], hits[a]) ?: COMPARE(a, b);
+}
+
+/* Gives the processes of all but the names with most hits the service of the rest. `named`: by process, its name's id if that is its
+ * service, otherwise 0. */
+static int limit_names(struct service_names *names, const struct profile *profile, const uint32_t *named)
+{
+	size_t count = names->texts.count;
+	uint64_t *hits = calloc(count + 1, sizeof(*hits));
+	uint32_t *ids = calloc(count + 1, sizeof(*ids)); /* those with most hits first */
+	int status = hits && ids ? 0 : ERROR_MEMORY;
+	if (status == 0) {
+		for (uint32_t i = 0; i < count; i++)
+			ids[i] = i;
+		count_hits(profile, named, hits);
+		hits[0] = 0; /* of the others */
+		qsort_r(ids, count, sizeof(*ids), compare_hits, hits);
+		for (size_t i = SERVICE_NAMES_MOST; i < count; i++)
+			hits[ids[i]] = 0;
+	}
+	for (size_t i = 0; status == 0 && i < profile->process_count; i++)
+		if (named[i] && !hits[named[i]])
+			names->items[i] = names->rest;
+	free(hits);
+	free(ids);
+	return status;
+}
+
+static int name_processes(struct service_names *names, const struct profile *profile, const struct service_rules *rules,
+			  uint32_t *named)
+{
+	for (size_t i = 0; i < profile->process_count; i++) {
+		struct facts facts;
+		int64_t id = add_text(&names->texts, service_of(profile, &profile->processes[i], rules, &facts));
+		if (id < 0)
+			return (int)id;
+		names->items[i] = strings_get(&names->texts, (uint32_t)id);
+		named[i] = facts.is_named ? (uint32_t)id : 0;
+	}
+	return limit_names(names, profile, named);
+}
+
+static const char *rest_of(const struct profile *profile)
+{
+	if (service_names_is_machine(profile))
+		return "machine";
+	return profile->process_count > 0 ? profile_string(profile, profile->processes[0].name) : "";
 }
 
 int service_names_init(struct service_names *names, const struct profile *profile, const struct service_rules *rules)
 {
 	*names = (struct service_names){ .items = calloc(profile->process_count + 1, sizeof(*names->items)) };
+	uint32_t *named = calloc(profile->process_count + 1, sizeof(*named));
 	int status = strings_init(&names->texts);
-	if (!names->items)
+	if (!names->items || !named)
 		status = ERROR_MEMORY;
-	for (size_t i = 0; i < profile->process_count && status == 0; i++) {
-		struct facts facts;
-		const char *service = service_of(profile, &profile->processes[i], rules, &facts);
-		int64_t id = strings_add(&names->texts, service, strlen(service));
-		if (id < 0)
-			status = (int)id;
-		else
-			names->items[i] = strings_get(&names->texts, (uint32_t)id);
+	int64_t rest = status == 0 ? add_text(&names->texts, rest_of(profile)) : status;
+	if (rest >= 0) {
+		names->rest = strings_get(&names->texts, (uint32_t)rest);
+		status = name_processes(names, profile, rules, named);
+	} else {
+		status = (int)rest;
 	}
+	free(named);
 	return status;
 }
 

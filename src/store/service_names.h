@@ -7,7 +7,9 @@
  *             container=*      containers
  *             name=java        search
  *   owner     the systemd unit or the container of its control group (profile/cgroup.h)
- *   name      its own; "kernel" for the threads of the kernel
+ *   name      its own; "kernel" for the threads of the kernel. A process chooses its name, so only the names with most hits count
+ *
+ * The others are of the service of the rest. Services have the form that other outputs give names (base/safe_text.h).
  *
  * Life cycle: service_rules_read, service_names_init for each recording, service_names_release, service_rules_free.
  */
@@ -24,8 +26,11 @@ struct service_rules;
 struct service_rules *service_rules_read(const char *path, struct error *error);
 void service_rules_free(struct service_rules *rules); /* NULL is allowed */
 
+enum { SERVICE_NAMES_MOST = 256 }; /* services that are names of processes */
+
 struct service_names {
 	const char **items; /* [process_count]; the array is owned, the texts are those of `texts` */
+	const char *rest;   /* the service of what belongs to no process: "machine", or the name of the first process */
 	struct strings texts;
 };
 

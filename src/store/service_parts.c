@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/strings.h"
 
 /* --- which part has what --- */
@@ -110,16 +107,11 @@ void service_parts_release(struct service_parts *parts)
 
 /* --- a part --- */
 
-/* The hash of the recording's identity and the service. */
-static void set_identity(struct store_recording *part)
+/* Changes the bytes that are not of the file alone. */
+static void set_identity(struct store_recording *part, uint32_t number)
 {
-	XXH3_state_t hash;
-	XXH128_canonical_t canonical;
-	XXH3_128bits_reset(&hash);
-	XXH3_128bits_update(&hash, part->identity, sizeof(part->identity));
-	XXH3_128bits_update(&hash, part->service, strlen(part->service));
-	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&hash));
-	memcpy(part->identity, canonical.digest, sizeof(part->identity));
+	for (size_t i = STORE_FILE_BYTES; i < STORE_IDENTITY_BYTES; i++, number >>= 8)
+		part->identity[i] ^= (uint8_t)number;
 }
 
 static int copy_resources(struct service_part *part, bool is_rest)
@@ -217,7 +209,7 @@ int service_part_init(struct service_part *part, const struct service_parts *par
 	if (parts->count == 1)
 		return 0;
 	if (!is_rest) {
-		set_identity(&part->recording);
+		set_identity(&part->recording, number);
 		part->profile.lost = 0;
 		part->profile.finding_count = part->profile.cause_count = 0;
 	}

@@ -8,7 +8,8 @@
  * Each hit is in one part. Resources have no totals in the parts, because their totals are of all processes together. If only one
  * service has hits, part 0 is the whole recording, of this service.
  *
- * The identity of part 0 is that of the recording. A store takes it last: where it is, the other parts are.
+ * The identity of part 0 is that of the recording. Those of the others begin with the same STORE_FILE_BYTES. A store takes all parts
+ * together.
  *
  * Life cycle: service_parts_init; for each part service_part_init, any reading, service_part_release; service_parts_release. The recording
  * must outlive them.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,7 +26,7 @@
  * with the service of each; the rest is the profile's file.
  */
 static const char MAGICS[][16] = { "cpprof spool 1\n", "cpprof spool 2\n" };
-static const char ENDING[] = ".spool", NEW[] = ".new-";
+static const char ENDING[] = ".spool", BAD[] = ".bad", NEW[] = ".new-";
 
 enum {
 	MAGIC_BYTES = sizeof(MAGICS[0]) - 1,
@@ -106,10 +107,15 @@ static int publish(int folder, const struct buffer *file, const char *name)
 
 /* --- the limit --- */
 
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t bytes = strlen(name), ending_bytes = strlen(ending);
+	return name[0] != '.' && bytes > ending_bytes && strcmp(name + bytes - ending_bytes, ending) == 0;
+}
+
 static bool is_entry(const char *name)
 {
-	size_t bytes = strlen(name), ending = sizeof(ENDING) - 1;
-	return name[0] != '.' && bytes > ending && strcmp(name + bytes - ending, ENDING) == 0;
+	return ends_with(name, ENDING);
 }
 
 static bool is_new(const char *name)
@@ -117,57 +123,72 @@ static bool is_new(const char *name)
 	return strncmp(name, NEW, sizeof(NEW) - 1) == 0;
 }
 
-struct oldest {
-	char name[NAME_MAX + 1]; /* "": none */
-	struct timespec time;
-};
-
-static bool is_older(const char *name, const struct stat *status, const struct oldest *oldest)
+/* Removes a file that a killed program has left: its name begins with ".new-PID-". */
+static void remove_left_over(int folder, const char *name)
 {
-	int order = COMPARE(status->st_mtim.tv_sec, oldest->time.tv_sec)
-			    ?: COMPARE(status->st_mtim.tv_nsec, oldest->time.tv_nsec);
-	return !oldest->name[0] || order < 0 || (order == 0 && strcmp(name, oldest->name) < 0);
+	struct stat status;
+	pid_t writer = is_new(name) ? (pid_t)strtol(name + sizeof(NEW) - 1, NULL, 10) : 0;
+	if (!is_new(name) || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	bool is_dead = writer > 0 && kill(writer, 0) < 0 && errno == ESRCH;
+	if (is_dead || status.st_mtime < time(NULL) - OLD_S)
+		unlinkat(folder, name, 0);
 }
 
-/* Returns the bytes of all files of the spool, and finds the oldest recording. */
-static uint64_t measure(DIR *stream, struct oldest *oldest)
+struct room {
+	uint64_t bytes, fixed;     /* of all files of the spool, and of those that cannot be removed */
+	char oldest[NAME_MAX + 1]; /* "": no file can be removed */
+	struct timespec time;      /* of the oldest one */
+};
+
+static bool is_older(const char *name, const struct stat *status, const struct room *room)
 {
-	uint64_t bytes = 0;
-	oldest->name[0] = '\0';
+	int order = COMPARE(status->st_mtim.tv_sec, room->time.tv_sec)
+			    ?: COMPARE(status->st_mtim.tv_nsec, room->time.tv_nsec);
+	return !room->oldest[0] || order < 0 || (order == 0 && strcmp(name, room->oldest) < 0);
+}
+
+static void measure(DIR *stream, struct room *room)
+{
+	*room = (struct room){ 0 };
 	rewinddir(stream);
 	for (struct dirent *at = readdir(stream); at; at = readdir(stream)) {
 		struct stat status;
-		if ((!is_entry(at->d_name) && !is_new(at->d_name)) ||
-		    fstatat(dirfd(stream), at->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		bool is_fixed = is_new(at->d_name);
+		if ((!is_fixed && !is_entry(at->d_name) && !ends_with(at->d_name, BAD)) ||
+		    fstatat(dirfd(stream), at->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(status.st_mode))
 			continue;
-		bytes += (uint64_t)status.st_size;
-		if (is_entry(at->d_name) && is_older(at->d_name, &status, oldest)) {
-			snprintf(oldest->name, sizeof(oldest->name), "%s", at->d_name);
-			oldest->time = status.st_mtim;
+		room->bytes += (uint64_t)status.st_size;
+		room->fixed += is_fixed ? (uint64_t)status.st_size : 0;
+		if (!is_fixed && is_older(at->d_name, &status, room)) {
+			snprintf(room->oldest, sizeof(room->oldest), "%s", at->d_name);
+			room->time = status.st_mtim;
 		}
 	}
-	return bytes;
 }
 
 /* Removes the oldest recordings until so many bytes more keep the limit. */
 static int make_room(DIR *stream, const char *folder, uint64_t bytes, struct spool_limit *limit, struct error *error)
 {
 	char text[MEMORY_SIZE_TEXT_BYTES];
-	struct oldest oldest;
+	struct room room;
 	if (limit->bytes == 0)
 		return 0;
 	/* Another program must not fill the room meanwhile; to close the folder unlocks it. */
 	if (flock(dirfd(stream), LOCK_EX) < 0)
 		return error_set_errno(error, "cannot lock folder '%s'", folder);
-	bool fits = bytes <= limit->bytes;
-	while (fits && measure(stream, &oldest) > limit->bytes - bytes) {
-		fits = oldest.name[0] != '\0';
+	for (struct dirent *at = readdir(stream); at; at = readdir(stream))
+		remove_left_over(dirfd(stream), at->d_name);
+	measure(stream, &room);
+	bool fits = bytes <= limit->bytes && room.fixed <= limit->bytes - bytes;
+	for (; fits && room.bytes > limit->bytes - bytes; measure(stream, &room)) {
+		fits = room.oldest[0] != '\0';
 		if (!fits)
 			break;
-		if (unlinkat(dirfd(stream), oldest.name, 0) == 0)
-			limit->dropped++;
+		if (unlinkat(dirfd(stream), room.oldest, 0) == 0)
+			limit->dropped += is_entry(room.oldest);
 		else if (errno != ENOENT) /* sent meanwhile */
-			return error_set_errno(error, "cannot remove '%s' from '%s'", oldest.name, folder);
+			return error_set_errno(error, "cannot remove '%s' from '%s'", room.oldest, folder);
 	}
 	return fits ? 0
 		    : error_set(error, ERROR_LIMIT,
@@ -321,7 +342,7 @@ static int read_file(int folder, const char *name, struct buffer *file)
 static int refuse_entry(const char *name, int status, struct error *error)
 {
 	return error_set(error, status, "cannot read '%s': %s", name,
-			 status == ERROR_CORRUPT ? "it is no recording of a spool (remove it)" : error_text(status));
+			 status == ERROR_CORRUPT ? "it is no recording of a spool" : error_text(status));
 }
 
 static int read_entry(int folder, const char *name, struct entry *entry, struct error *error)
@@ -343,6 +364,15 @@ static int read_entry(int folder, const char *name, struct entry *entry, struct 
 
 /* --- sending --- */
 
+/* Gives a file that no store can take another ending. */
+static bool set_aside(int folder, const char *name)
+{
+	char other[NAME_MAX + 1];
+	int length = (int)(strlen(name) - strlen(ENDING));
+	snprintf(other, sizeof(other), "%.*s%s", length, name, BAD);
+	return renameat(folder, name, folder, other) == 0;
+}
+
 static int send_entry(int folder, const char *name, struct store *store, struct spool_counts *counts,
 		      struct error *error)
 {
@@ -350,26 +380,24 @@ static int send_entry(int folder, const char *name, struct store *store, struct 
 	buffer_init(&entry.file);
 	buffer_init(&entry.texts);
 	int status = read_entry(folder, name, &entry, error);
-	if (status == 0)
+	bool is_bad =
+		status == ERROR_CORRUPT || status == ERROR_FORMAT || status == ERROR_TRUNCATED || status == ERROR_LIMIT;
+	if (status == 0) {
 		status = store_add(store, &entry.recording, error);
+		/* Other errors are those of the store. */
+		is_bad = status == ERROR_LIMIT;
+	} else if (status == ERROR_NOT_FOUND) {
+		status = 0;
+	}
 	/* Another program may have sent and removed it. */
 	if (status >= 0 && unlinkat(folder, name, 0) < 0 && errno != ENOENT)
 		status = error_set_errno(error, "cannot remove '%s'", name);
 	if (status > 0)
 		counts->sent++;
-	else if (status < 0)
-		counts->failed++;
+	else if (is_bad)
+		counts->refused += set_aside(folder, name);
 	release_entry(&entry);
 	return status < 0 ? status : 0;
-}
-
-/* Removes files that a killed program has left. */
-static void remove_old(int folder, const char *name)
-{
-	struct stat status;
-	if (is_new(name) && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    status.st_mtime < time(NULL) - OLD_S)
-		unlinkat(folder, name, 0);
 }
 
 bool spool_has(const char *folder)
@@ -392,7 +420,7 @@ int spool_send(const char *folder, struct store *store, struct spool_counts *cou
 		return errno == ENOENT ? 0 : error_set_errno(error, "cannot open folder '%s'", folder);
 	for (struct dirent *at = readdir(stream); at && first != ERROR_UNREACHABLE; at = readdir(stream)) {
 		struct error own = { 0 };
-		remove_old(dirfd(stream), at->d_name);
+		remove_left_over(dirfd(stream), at->d_name);
 		int status = is_entry(at->d_name) ? send_entry(dirfd(stream), at->d_name, store, counts, &own) : 0;
 		bool is_reported = first < 0 && status != ERROR_UNREACHABLE;
 		if (status < 0 && !is_reported)

@@ -1,6 +1,6 @@
 /*
- * A store in a file of SQLite. Writers take turns, each with one transaction for a recording, and
- * readers see whole recordings alone: the journal is a write-ahead log (WAL). A writer that is
+ * A store in a file of SQLite. Writers take turns, each with one transaction for a file, and
+ * readers see whole files alone: the journal is a write-ahead log (WAL). A writer that is
  * killed leaves nothing.
  */
 #include "store/sqlite.h"
@@ -209,6 +209,7 @@ const struct store_kind store_sqlite = {
 	.close = close_store,
 	.has = sqlite_store_has,
 	.add = sqlite_store_add,
+	.end = sqlite_store_end,
 	.select = sqlite_store_select,
 	.stats = sqlite_store_stats,
 	.prune = sqlite_store_prune,

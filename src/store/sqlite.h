@@ -34,6 +34,7 @@ int sqlite_end(const struct sqlite_store *store, int status, const char *verb, s
 /* The functions of store_sqlite that other files have. */
 int sqlite_store_has(struct store *base, const struct store_recording *recording, struct error *error);
 int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error);
+int sqlite_store_end(struct store *base, int status, struct error *error);
 struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error);
 int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
 int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,

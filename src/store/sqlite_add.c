@@ -1,4 +1,4 @@
-/* Adds a recording to a store on SQLite, in one transaction. */
+/* Adds a recording to a store on SQLite: all parts of a file in one transaction. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -364,31 +364,44 @@ static int add_all(struct adder *adder)
 int sqlite_store_has(struct store *base, const struct store_recording *recording, struct error *error)
 {
 	const struct sqlite_store *store = (struct sqlite_store *)base;
-	sqlite3_stmt *statement = sqlite_prepare(store, "SELECT 1 FROM profiles WHERE identity = ?", error);
+	sqlite3_stmt *statement = sqlite_prepare(store, "SELECT 1 FROM profiles WHERE identity BETWEEN ? AND ?", error);
 	if (!statement)
 		return error->code;
-	sqlite3_bind_blob(statement, 1, recording->identity, sizeof(recording->identity), SQLITE_STATIC);
+	uint8_t ends[2][STORE_IDENTITY_BYTES];
+	memset(ends[0], 0, sizeof(ends[0]));
+	memset(ends[1], UINT8_MAX, sizeof(ends[1]));
+	for (int i = 0; i < 2; i++) {
+		memcpy(ends[i], recording->identity, STORE_FILE_BYTES);
+		sqlite3_bind_blob(statement, i + 1, ends[i], sizeof(ends[i]), SQLITE_STATIC);
+	}
 	int step = sqlite3_step(statement);
 	int status = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : sqlite_fail(store, "read", error);
 	sqlite3_finalize(statement);
 	return status;
 }
 
-/* Everything that needs no lock is computed before the transaction begins. */
+/* Begins the transaction. Returns whether another program has added the file, or a negative error. */
+static int begin_file(struct adder *adder)
+{
+	int status = sqlite_execute(adder->store, "BEGIN IMMEDIATE", VERB, adder->error);
+	return status < 0 ? status : sqlite_store_has(&adder->store->store, adder->recording, adder->error);
+}
+
+/* Everything of the first part that needs no lock is computed before the transaction begins. */
 int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error)
 {
 	struct sqlite_store *store = (struct sqlite_store *)base;
 	struct batch batch;
 	struct adder adder = { .store = store, .recording = recording, .batch = &batch, .error = error };
 	int status = batch_init(&batch, recording, store->settings.bucket_ns, error);
-	if (status == 0)
-		status = sqlite_execute(store, "BEGIN IMMEDIATE", VERB, error);
-	if (status == 0) {
-		int there = sqlite_store_has(base, recording, error);
-		status = sqlite_end(store, there == 0 ? add_all(&adder) : there < 0 ? there : 0, VERB, error);
-		if (status == 0)
-			status = !there;
-	}
+	int there = status == 0 && sqlite3_get_autocommit(store->db) ? begin_file(&adder) : status;
+	if (there == 0)
+		status = add_all(&adder);
 	batch_release(&batch);
-	return status;
+	return there < 0 ? there : status < 0 ? status : !there;
+}
+
+int sqlite_store_end(struct store *base, int status, struct error *error)
+{
+	return sqlite_end((struct sqlite_store *)base, status, VERB, error);
 }

@@ -74,30 +74,25 @@ void store_close(struct store *store)
 		store->kind->close(store);
 }
 
-static int add_once(struct store *store, const struct store_recording *recording, struct error *error)
-{
-	int there = store->kind->has(store, recording, error);
-	return there != 0 ? (there < 0 ? there : 0) : store->kind->add(store, recording, error);
-}
-
 static int add_part(struct store *store, const struct service_parts *parts, uint32_t number, struct error *error)
 {
 	struct service_part part;
 	int status = service_part_init(&part, parts, number);
-	status = status < 0 ? error_memory(error) : add_once(store, &part.recording, error);
+	status = status < 0 ? error_memory(error) : store->kind->add(store, &part.recording, error);
 	service_part_release(&part);
 	return status;
 }
 
-/* The last part that is added is part 0, which stands for all of them. */
 static int add_parts(struct store *store, const struct store_recording *recording, struct error *error)
 {
 	struct service_parts parts;
 	int added = 0, status = service_parts_init(&parts, recording);
 	if (status < 0)
 		error_memory(error);
-	for (size_t left = status < 0 ? 0 : parts.count; left > 0 && status >= 0; left--) {
-		status = add_part(store, &parts, (uint32_t)left - 1, error);
+	else
+		status = 1;
+	for (uint32_t number = 0; status > 0 && number < parts.count; number++) {
+		status = add_part(store, &parts, number, error);
 		added += status > 0;
 	}
 	service_parts_release(&parts);
@@ -106,10 +101,13 @@ static int add_parts(struct store *store, const struct store_recording *recordin
 
 int store_add(struct store *store, const struct store_recording *recording, struct error *error)
 {
-	if (!recording->services)
-		return add_once(store, recording, error);
 	int there = store->kind->has(store, recording, error);
-	return there != 0 ? (there < 0 ? there : 0) : add_parts(store, recording, error);
+	if (there != 0)
+		return there < 0 ? there : 0;
+	int added =
+		recording->services ? add_parts(store, recording, error) : store->kind->add(store, recording, error);
+	int status = store->kind->end(store, added < 0 ? added : 0, error);
+	return status < 0 ? status : added;
 }
 
 struct profile *store_select(struct store *store, const struct store_selection *selection, struct error *error)

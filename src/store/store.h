@@ -31,7 +31,11 @@
 
 #define STORE_NS_PER_S INT64_C(1000000000)
 
-enum { STORE_IDENTITY_BYTES = 16, STORE_BUCKET_SECONDS = 10 };
+enum {
+	STORE_IDENTITY_BYTES = 16,
+	STORE_FILE_BYTES = 12, /* those at the beginning of an identity are of the file alone */
+	STORE_BUCKET_SECONDS = 10,
+};
 
 struct store_label {
 	const char *key, *value; /* not owned */
@@ -100,9 +104,9 @@ int store_create(const char *url, const struct store_settings *settings, struct 
 struct store *store_open(const char *url, enum store_mode mode, struct error *error);
 void store_close(struct store *store); /* NULL is allowed */
 
-/* Returns the number of recordings that were added, 1 or one for each service, 0 if an equal one was there, or a negative
- * error; then nothing was added, or some of its services, and to add it again adds the others. (After ERROR_UNREACHABLE, a server
- * may have added more, whose confirmation got lost.) */
+/* Returns the number of recordings that were added, 1 or one for each service, 0 if an equal one or a service of it was there, or a
+ * negative error; then nothing was added. (After ERROR_UNREACHABLE, a server may have added it, whose confirmation got lost.)
+ * ERROR_LIMIT: the recording is the reason, and no other store takes it. */
 int store_add(struct store *store, const struct store_recording *recording, struct error *error);
 
 /* Returns a profile with all names, which the caller frees. Fails with ERROR_NOT_FOUND if the
@@ -126,11 +130,15 @@ struct store_kind {
 	int (*create)(const char *url, const char *place, const struct store_settings *settings, struct error *error);
 	struct store *(*open)(const char *url, const char *place, enum store_mode mode, struct error *error);
 	void (*close)(struct store *store);
-	/* Returns 1 if the store has the recording's identity, 0 if not, or a negative error. */
+	/* Returns 1 if the store has an identity with the recording's STORE_FILE_BYTES, 0 if not, or a negative error. */
 	int (*has)(struct store *store, const struct store_recording *recording, struct error *error);
-	/* Adds a recording that `has` did not find, with all its processes: `services` is NULL. Returns 1, 0 if another
-	 * program has added it meanwhile, or a negative error. */
+	/* Adds a recording that `has` did not find, with all its processes: `services` is NULL; or, after others without
+	 * `end`, another part of the same file. It does not count before `end`. Returns 1, 0 if another program has added the
+	 * file meanwhile, or a negative error. */
 	int (*add)(struct store *store, const struct store_recording *recording, struct error *error);
+	/* Makes what was added count, all of it at once, if `status` is 0; otherwise nothing is added. Returns `status` or an
+	 * error. */
+	int (*end)(struct store *store, int status, struct error *error);
 	struct profile *(*select)(struct store *store, const struct store_selection *selection, struct error *error);
 	int (*stats)(struct store *store, struct store_statistics *statistics, struct error *error);
 	int (*prune)(struct store *store, int64_t before_unix_ns, const char *service, uint64_t *removed,

@@ -201,17 +201,21 @@ class TestRecording:
 			assert agent.stop()[0] == 1
 		assert sorted(path.name for path in spool.iterdir()) == ["agent.lock", f"{names[1]}+.kept", f"{names[2]}.kept"]
 
-	def test_store_is_away(self, tmp_path):
-		"""A store that cannot be reached at the start: what is recorded waits in the spool, until an agent whose store can be reached."""
-		with Agent(tmp_path, "-r", MOVES[1], store="http://127.0.0.1:1/none") as away:
+	@pytest.mark.parametrize("store", ["http://127.0.0.1:1/none", "/dev"])
+	def test_store_is_away(self, tmp_path, store):
+		"""A store that cannot be reached at the start, or is none: what is recorded waits in the spool alone, until an agent whose store takes it. A
+		damaged file there delays no slice."""
+		with Agent(tmp_path, "-r", MOVES[1], store=store) as away:
 			make_moves()
 			away.stop()
-		assert "kept 1 recording in" in away.text() and len(list(away.spool.glob("*.spool"))) == 1
+		assert "kept 1 recording in" in away.text() and not list(away.spool.glob("slice-*"))
+		assert len(list(away.spool.glob("*.spool"))) == 1
 		with Agent(tmp_path, "-r", MOVES[1]) as agent:
 			assert agent.metrics()["spooled_recordings"] == 1
+			(agent.spool / "text.spool").write_text("text")
 			assert agent.stop()[0] == 1
 		assert "sent 1 recording of" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
-		assert not list(agent.spool.glob("*.spool"))
+		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", "text.bad"]
 
 	def test_killed_adder(self, tmp_path):
 		"""A `store add` that is killed leaves no message of its own. Its file stays."""

@@ -256,8 +256,8 @@ def test_spool(tmp_path):
 		server.start()
 		(spool / "foreign.spool").write_text("text")
 		sent = run("store", "add", "--store", store, "--spool", spool)
-		assert sent.returncode == 1 and "sent 2 recordings" in sent.stderr and "it is no recording of a spool (remove it)" in sent.stderr
-		assert [path.name for path in spool.iterdir()] == ["foreign.spool"]
+		assert sent.returncode == 0 and "sent 2 recordings" in sent.stderr and "it is no recording of a spool" in sent.stderr
+		assert [path.name for path in spool.iterdir()] == ["foreign.bad"]
 		assert export(store) == {"main;a": 3, "main;b": 3, "main;c": 3}
 		assert export(store, "--service", "shop", "--label", "x=1") == {"main;b": 3, "main;c": 3}
 	finally:

@@ -121,15 +121,35 @@ def test_added_twice_counts_once(data, store):
 	assert services(other).keys() == {"shop"}
 
 
-def test_a_part_that_is_missing_is_added(data, store):
-	"""A writer that was killed between two services leaves the others to the next one. The part of the whole recording comes last."""
+@pytest.mark.parametrize("service", ["machine", "bash"])
+def test_a_file_of_which_a_part_is_there_is_there(data, store, tmp_path, service):
+	"""Also after the other parts were pruned: a part under another name would count twice."""
+	(tmp_path / "rules").write_text("unit=server shop\n")
 	add(store, data / "machine.data")
-	expected = services(store)
-	for service in ("machine", "bash"):
-		done("store", "prune", "--store", store, "--older-than", "0s", "--service", service)
-	assert stats(store)["recordings"] == "5"
-	assert "added 1 recording in 2 parts" in add(store, data / "machine.data")
-	assert services(store) == expected and stats(store)["recordings"] == "7"
+	done("store", "prune", "--store", store, "--older-than", "0s", "--service", service)
+	before = services(store)
+	assert "is in the store already" in add(store, "--services", tmp_path / "rules", data / "machine.data")
+	assert services(store) == before and stats(store)["recordings"] == "6"
+	done("store", "prune", "--store", store, "--older-than", "0s")
+	add(store, "--services", tmp_path / "rules", data / "machine.data")
+	assert services(store).keys() == {"shop", *MACHINE, "machine"} - {"server"} and rows(store.url) == rows(data / "machine.data")
+
+
+def test_a_killed_writer_has_added_nothing(data, place):
+	"""The limit of file sizes kills it at one page after the other. Other rules then double no hit."""
+	(place.parent / "rules").write_text("unit=server shop\nname=bash admins\n")
+	killed = 0
+	for limit in range(0, 200000, 12288):
+		done("store", "init", "--store", place)
+		words = ["prlimit", f"--fsize={limit}", "--core=0", CPPROF, "store", "add", "--store", place, data / "machine.data"]
+		was_killed = subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode != 0
+		killed += was_killed
+		if "is in the store already" not in add(place, "--services", place.parent / "rules", data / "machine.data"):
+			assert was_killed and services(place).keys() == {"shop", "admins", *MACHINE, "machine"} - {"server", "bash"}
+		assert rows(f"sqlite://{place}") == rows(data / "machine.data")
+		for path in place.parent.glob("store.db*"):
+			path.unlink()
+	assert killed > 3
 
 
 RULES = """# services of the shop
@@ -212,6 +232,29 @@ def test_regress_compares_each_service(store, tmp_path):
 	assert {one["labels"]["service"] for one in json.loads(result.stdout)["results"] if one["entries"]} == {"sh"}
 
 
+def test_names_of_processes_are_limited(store, tmp_path):
+	"""A process may call itself anything: names with fewer hits than 256 others are the rest's. Rules, and units, count beside them."""
+	names = [f"p{index:03}" for index in range(300)]
+	log = "".join(f'{100 + index} execve("/bin/{name}", ["x"], 0x1) = 0\n' + f"{100 + index} close(3) = 0\n" * (2 if index % 10 else 1)
+		for index, name in enumerate(names))
+	(tmp_path / "log").write_text('10 execve("/bin/first", ["first"], 0x1) = 0\n' + "10 fork() = 11\n" * 9 + log)
+	(tmp_path / "rules").write_text("name=p29* rule\n")
+	done("import", "--format", "strace", "-o", tmp_path / "a.data", tmp_path / "log")
+	add(store, "--services", tmp_path / "rules", tmp_path / "a.data")
+	found = services(store)
+	few = {name for index, name in enumerate(names[:290]) if index % 10 == 0}
+	assert len(found) == 256 + 1 and "first" in found and "rule" in found # the rest is of the first one, too
+	assert {name for name in names[:290] if name not in found} == few | set(names[284:290]) # of equal ones, the last
+	assert rows(store.url) == rows(tmp_path / "a.data")
+
+
+def test_names_are_safe_texts(store, tmp_path):
+	(tmp_path / "log").write_text('10 execve("/bin/a\x1b[2Jb", ["a"], 0x1) = 0\n10 fork() = 11\n11 execve("/bin/c\u202ed", ["c"], 0x1) = 0\n11 close(3) = 0\n')
+	done("import", "--format", "strace", "-o", tmp_path / "a.data", tmp_path / "log")
+	add(store, "--services", "auto", tmp_path / "a.data")
+	assert services(store).keys() == {"a\\x1b[2Jb", "c\\u202ed"}
+
+
 def test_programs_of_one_recording(tmp_path, store):
 	"""A script starts two programs, each of which makes counted events."""
 	first, second = (build_counted("preload", name, event_us=1000) for name in ("fork_tree.c", "threads.c"))
@@ -250,8 +293,14 @@ def spool(folder):
 def keep(folder, *words):
 	"""Returns what `add` prints where the store does not take the recordings."""
 	result = run("store", "add", "--store", folder.parent / AWAY, "--spool", folder, *words)
-	assert result.returncode == 1 and "cannot make store" in result.stderr, result.stderr
+	assert result.returncode == 0 and "cannot make store" in result.stderr, result.stderr
 	return result.stderr
+
+
+def refuse(folder, limit, path):
+	"""Returns whether `add` does not keep a file, and drops none."""
+	result = run("store", "add", "--store", folder.parent / AWAY, "--spool", folder, "--spool-limit", limit, path)
+	return result.returncode == 1 and "there is no room (--spool-limit)" in result.stderr and "dropped" not in result.stderr
 
 
 def recording(folder, name, functions=50):
@@ -287,9 +336,38 @@ def test_damaged_files_of_a_spool(data, place):
 			whole.replace(b"\x09\x06server", b"\xff\x7f\x06server", 1), whole.replace(b"helper", b"hel\0er", 1)):
 		assert cut != whole and profile
 		path.write_bytes(cut)
-		check_failure(run("store", "add", "--store", place, "--spool", folder), "it is no recording of a spool (remove it)")
+		warned = add(place, "--spool", folder)
+		assert "it is no recording of a spool" in warned and "1 recording of" in warned and "renamed from .spool to .bad" in warned
+		assert not add(place, "--spool", folder) and [left.suffix for left in folder.iterdir()] == [".bad"]
 	path.write_bytes(whole)
 	assert "sent 1 recording of" in add(place, "--spool", folder)
+
+
+def test_a_bad_file_of_a_spool_is_not_the_fault_of_others(data, place):
+	"""They are added, with status 0: who waits for that may remove them."""
+	folder = place.parent / "spool"
+	keep(folder, recording(place.parent, "first"))
+	(folder / "text.spool").write_text("text")
+	assert "renamed from .spool to .bad" in (text := add(place, "--spool", folder, data / "server.data")) and "sent 1 recording of" in text
+	assert "added 1 recording to" in text and [path.name for path in folder.iterdir()] == ["text.bad"]
+	text = add(place, "--spool", folder, data / "machine.data")
+	assert "added 1 recording in" in text and ".bad" not in text
+
+
+@pytest.mark.parametrize("content, message", [(None, "cannot open store"), ("no database\n" * 9, "it is no file of SQLite")])
+def test_a_store_that_is_none(data, place, content, message):
+	"""A folder, or another file: what is in the spool is safe, so the status is 0, also with what waits there. A FILE that is nowhere fails."""
+	folder = place.parent / "spool"
+	if content:
+		place.write_text(content)
+	else:
+		place.mkdir()
+	for count, name in enumerate(("server", "machine"), 1):
+		text = add(place, "--spool", folder, data / f"{name}.data")
+		assert text.count(message) == 1 and "warning: " in text and "kept 1 recording in" in text and len(spool(folder)) == count
+	check_failure(run("store", "add", "--store", place, data / "server.data"), message)
+	assert run("store", "add", "--store", place, "--spool", folder, data / "none.data").returncode == 1
+	assert len(spool(folder)) == 2
 
 
 def test_the_limit_of_a_spool(place):
@@ -300,11 +378,16 @@ def test_the_limit_of_a_spool(place):
 	limit = 7 * spool(folder)[0].stat().st_size // 2
 	assert f"dropped 3 recordings of '{folder}', the oldest first: no room (--spool-limit)" in keep(folder, "--spool-limit", limit, *files[1:])
 	assert len(spool(folder)) == 3 and sum(path.stat().st_size for path in folder.iterdir()) <= limit
-	refused = keep(folder, "--spool-limit", limit, recording(place.parent, "large", functions=5000))
-	assert "there is no room (--spool-limit)" in refused and "dropped" not in refused
-	(folder / ".new-1-killed").write_bytes(bytes(limit)) # a killed writer's: it counts, and nothing fits beside it
-	assert "there is no room (--spool-limit)" in keep(folder, "--spool-limit", limit, files[0]) and not spool(folder)
-	(folder / ".new-1-killed").unlink()
+	large = recording(place.parent, "large", functions=5000)
+	assert refuse(folder, limit, large)
+	live, dead = folder / f".new-{os.getpid()}-x", folder / ".new-4194305-x" # above the largest PID
+	live.write_bytes(bytes(limit)) # nothing fits beside it, so nothing is removed
+	assert refuse(folder, limit, files[0]) and len(spool(folder)) == 3
+	live.unlink()
+	dead.write_bytes(bytes(limit))
+	(folder / "old.bad").write_text("x")
+	os.utime(folder / "old.bad", (1, 1))
+	assert "dropped 1 recording of" in keep(folder, "--spool-limit", limit, files[1]) and not dead.exists() and not (folder / "old.bad").exists()
 	keep(folder, "--spool-limit", limit, *files)
 	assert "sent 3 recordings" in add(place, "--spool", folder)
 	assert {name[:2] for _, name in rows(f"sqlite://{place}") if name[0] == "r"} == {"r3", "r4", "r5"}
