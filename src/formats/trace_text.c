@@ -115,7 +115,8 @@ static bool read_event(const char *line, size_t length, struct traced *event)
 static const char *text_of(char text[NAME_BYTES], const struct word *word)
 {
 	size_t bytes = word->bytes < NAME_BYTES - 1 ? word->bytes : NAME_BYTES - 1;
-	memcpy(text, word->text, bytes);
+	if (bytes > 0)
+		memcpy(text, word->text, bytes);
 	text[bytes] = 0;
 	return text;
 }

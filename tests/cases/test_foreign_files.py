@@ -148,6 +148,7 @@ def test_name_does_not_replace_a_foreign_file(files, tmp_path):
 	assert (tmp_path / "profile.pb.gz").read_bytes() == (files / "foreign/pprof").read_bytes() and len([*tmp_path.iterdir()]) == 1
 
 
+@pytest.mark.unsanitized("a sanitizer's allocator ends the process where memory is limited")
 def test_memory_is_limited(tmp_path):
 	"""A command that opens a foreign file has the limit of import."""
 	(tmp_path / "a").write_text(json.dumps(speedscope(sampled([[0, 1]] * 200000, [1] * 200000))))
