@@ -27,7 +27,7 @@ static int check_add(const struct agent_settings *settings)
 	struct invocation invocation = { .command = &command_store };
 	struct error error = { 0 };
 	struct agent_words words;
-	/* Of a URL that is none, this opens nothing. */
+	/* A URL that is none opens nothing here. */
 	if (strstr(settings->store, "://") && !store_is_url(settings->store)) {
 		store_close(store_open(settings->store, STORE_READ, &error));
 		return failure_of(&invocation, &error);
