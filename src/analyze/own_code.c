@@ -9,11 +9,12 @@
 
 /* --- the sums --- */
 
-/* The hits of the samples that are charged to one function and taken in another. */
+/* The hits of the samples that are charged to one function and taken in another. `shown`: of those that are shown beside it: in the place of
+ * functions of the kernel are the functions that entered it. */
 struct pair {
-	uint32_t own;  /* label; PROFILE_NONE: no own code */
-	uint32_t leaf; /* label */
-	uint64_t hits;
+	uint32_t own;   /* label; PROFILE_NONE: no own code */
+	uint32_t other; /* label */
+	uint64_t hits, shown;
 };
 
 struct sums {
@@ -22,18 +23,19 @@ struct sums {
 	struct hash_map by_labels;
 };
 
-static int add_pair(struct sums *sums, uint32_t own, uint32_t leaf, uint64_t hits)
+static int add_pair(struct sums *sums, const struct pair *pair)
 {
-	uint64_t key = (uint64_t)own << 32 | leaf;
+	uint64_t key = (uint64_t)pair->own << 32 | pair->other;
 	uint32_t known = hash_map_get(&sums->by_labels, key);
 	if (known != HASH_MAP_NONE) {
-		sums->pairs[known].hits += hits;
+		sums->pairs[known].hits += pair->hits;
+		sums->pairs[known].shown += pair->shown;
 		return 0;
 	}
 	if (ARRAY_RESERVE(sums->pairs, sums->capacity, sums->count + 1) < 0 ||
 	    hash_map_put(&sums->by_labels, key, (uint32_t)sums->count) < 0)
 		return ERROR_MEMORY;
-	sums->pairs[sums->count++] = (struct pair){ own, leaf, hits };
+	sums->pairs[sums->count++] = *pair;
 	return 0;
 }
 
@@ -85,14 +87,19 @@ static uint32_t kernel_caller(const struct places *places, const struct view *vi
 	return fits ? called : PROFILE_NONE;
 }
 
-/* Adds the hits of all nodes by the functions in which they were taken; or by the functions that entered the kernel, where it has them. */
-static int add_nodes(struct sums *sums, const struct view *view, const struct places *places, bool by_caller)
+static int add_nodes(struct sums *sums, const struct view *view, const struct places *places)
 {
 	for (uint32_t node = 1; node < view->node_count; node++) {
-		uint32_t caller = by_caller ? kernel_caller(places, view, node) : PROFILE_NONE;
-		uint32_t leaf = caller == PROFILE_NONE ? view->label[node] : caller;
-		if (view->hits[node] > 0 && add_pair(sums, places->charged[node], leaf, view->hits[node]) < 0)
-			return ERROR_MEMORY;
+		uint64_t hits = view->hits[node];
+		uint32_t caller = kernel_caller(places, view, node);
+		bool is_entered = caller != PROFILE_NONE;
+		struct pair pair = { places->charged[node], view->label[node], hits, is_entered ? 0 : hits };
+		int status = hits > 0 ? add_pair(sums, &pair) : 0;
+		pair = (struct pair){ places->charged[node], caller, 0, hits };
+		if (status == 0 && hits > 0 && is_entered)
+			status = add_pair(sums, &pair);
+		if (status < 0)
+			return status;
 	}
 	return 0;
 }
@@ -158,54 +165,36 @@ static struct own_entry *new_rows(size_t count)
 	return rows;
 }
 
-/* The functions of own code, with the library functions that have most of their hits. */
-static int fill_charged(struct own_code *own, const struct view *view, const struct sums *sums)
+static int fill(struct own_code *own, const struct sums *sums, const struct view *view)
 {
 	own->charged = new_rows(view->label_count);
-	if (!own->charged)
+	own->library = new_rows(view->label_count);
+	if (!own->charged || !own->library)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < sums->count; i++) {
 		const struct pair *pair = &sums->pairs[i];
+		bool in_library = !own->has[pair->other];
 		if (pair->own == PROFILE_NONE)
 			own->uncharged += pair->hits;
-		else
-			add_to_row(own->charged, pair->own, own->has[pair->leaf] ? PROFILE_NONE : pair->leaf,
-				   pair->hits);
+		else if (pair->shown > 0)
+			add_to_row(own->charged, pair->own, in_library ? pair->other : PROFILE_NONE, pair->shown);
+		if (in_library && pair->hits > 0)
+			add_to_row(own->library, pair->other, pair->own, pair->hits);
 	}
 	own->charged_count = select_with_hits(own->charged, view->label_count);
-	return 0;
-}
-
-/* The library functions, with the functions of own code that most of their hits are charged to. */
-static int fill_library(struct own_code *own, const struct view *view, const struct sums *sums)
-{
-	own->library = new_rows(view->label_count);
-	if (!own->library)
-		return ERROR_MEMORY;
-	for (size_t i = 0; i < sums->count; i++)
-		if (!own->has[sums->pairs[i].leaf])
-			add_to_row(own->library, sums->pairs[i].leaf, sums->pairs[i].own, sums->pairs[i].hits);
 	own->library_count = select_with_hits(own->library, view->label_count);
 	return 0;
 }
 
-static int fill(struct own_code *own, const struct view *view, const struct places *places, bool by_caller)
+static int analyze(struct own_code *own, const struct view *view, const struct places *places)
 {
 	struct sums sums = { 0 };
 	hash_map_init(&sums.by_labels);
-	int result = add_nodes(&sums, view, places, by_caller);
+	int result = add_nodes(&sums, view, places);
 	if (result == 0)
-		result = by_caller ? fill_charged(own, view, &sums) : fill_library(own, view, &sums);
+		result = fill(own, &sums, view);
 	hash_map_release(&sums.by_labels);
 	free(sums.pairs);
-	return result;
-}
-
-static int analyze(struct own_code *own, const struct view *view, const struct places *places)
-{
-	int result = fill(own, view, places, true);
-	if (result == 0)
-		result = fill(own, view, places, false);
 	return result < 0 ? result : find_kernel_call(own, view, places);
 }
 
