@@ -241,10 +241,8 @@ static int read_rate(struct agent_settings *settings, struct error *error)
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not a frequency (samples per second of CPU time, as -F 19)", rate);
 	int64_t every_s = store_age_read(every ? every : "5m", error);
-	if (every_s < 0)
-		return (int)every_s;
-	if (every_s == 0 || every_s > most_s)
-		return error_set(error, ERROR_USAGE, "--every %s is out of range (1s to 1d)", every);
+	if (every_s <= 0 || every_s > most_s)
+		return error_set(error, ERROR_USAGE, "--every %s is no time from 1s to 1d (as 30s, 5m or 1h)", every);
 	settings->every_ns = (uint64_t)(every_s * ns_per_s);
 	return 0;
 }

@@ -283,7 +283,7 @@ class TestRecording:
 
 
 def test_words(tmp_path):
-	for words, text in ((["--every", "0s"], "--every 0s is out of range (1s to 1d)"), (["-F", "often"], "'often' is not a frequency"),
+	for words, text in ((["--every", "0s"], "--every 0s is no time from 1s to 1d (as 30s, 5m or 1h)"), (["-F", "often"], "'often' is not a frequency"),
 			(["--cpu", "much"], "'much' is not a share of a processor"), (["--memory", "much"], "'much' is not an amount of memory"),
 			(["-r", "nothing", "--store", "s.db", "--spool", "spool"], "unknown resource 'nothing'"),
 			(["-r", "cpu", "-r", "cpu"], "resource cpu is given twice"), (["--backend", "nothing"], "unknown backend 'nothing'"),
@@ -295,7 +295,7 @@ def test_words(tmp_path):
 		assert result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 	check_failure(run("agent", "--services", "none", directory=tmp_path), "cannot ", "'none'")
 	# The first line with which the rest has an error; the command line wins over an error in the file.
-	for lines, text in (("every 0s", "config:1: --every 0s is out"), ("# a\n\nlabel a=1\nlabel a=2\ncpu 2%", "config:4: label 'a' is given twice"),
+	for lines, text in (("every 0s", "config:1: --every 0s is no time"), ("# a\n\nlabel a=1\nlabel a=2\ncpu 2%", "config:4: label 'a' is given twice"),
 			("cpu 2%\nresource nothing", "config:2: unknown resource"), ("cpu 2%\nconfig other", "config:2: a file of --config cannot"),
 			("cpu much", "'often' is not a frequency")):
 		(tmp_path / "config").write_text(lines)
