@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import termios
 
@@ -131,3 +132,8 @@ def test_names_are_whole_where_no_terminal_is(hostile):
 def test_same_file_prints_the_same_bytes(profiles):
 	words = ("report", "--down", "main", "--limit", "0", "--threshold", "0", "forms.data")
 	assert done(*words, directory=profiles) == done(*words, directory=profiles)
+
+
+def test_a_page_is_as_private_as_the_profile(profiles, tmp_path):
+	done("html", "-o", tmp_path / "page.html", "forms.data", directory=profiles)
+	assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o600
