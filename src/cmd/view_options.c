@@ -5,6 +5,7 @@
 
 #include "analyze/lexical.h"
 #include "analyze/lookup.h"
+#include "base/quote.h"
 #include "cmd/message.h"
 #include "cmd/store_options.h"
 #include "profile/companion.h"
@@ -75,6 +76,27 @@ static void warn_of_empty_range(const struct view_request *request, const struct
 			option_value(invocation, OPTION_FROM), (double)duration_ns / ns_per_s);
 }
 
+/* Writes the options that select and change call paths, as they were given. Those that select from a store are in the URL. */
+static int describe_selection(struct view_request *request, const struct invocation *invocation, struct error *error)
+{
+	struct buffer *text = &request->selection;
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		int id = use->option->id;
+		bool is_in_url = id == OPTION_LABEL || id == OPTION_FROM || id == OPTION_TO;
+		if (id < OPTION_THREAD || id > OPTION_TRANSFORM || (is_in_url && option_given(invocation, STORE_URL)))
+			continue;
+		buffer_printf(text, " --%s", use->option->name);
+		if (use->value) {
+			buffer_append_byte(text, ' ');
+			quote_for_shell(text, use->value);
+		}
+	}
+	buffer_append_byte(text, '\0');
+	request->render.selection = (const char *)text->bytes;
+	return buffer_error(text) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+}
+
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error)
 {
@@ -84,9 +106,12 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 						      .lines = terminal_lines(),
 						      .hint = "--threshold 0 --limit 0 shows all" } };
 	settings_init(&request->settings);
+	buffer_init(&request->selection);
 	int result = format ? view_read_format(format, &request->render.format, error) : 0;
 	if (result == 0)
 		result = read_settings(request, invocation, profile, error);
+	if (result == 0)
+		result = describe_selection(request, invocation, error);
 	if (result == 0 && profile && request->settings.resource_count == 0)
 		result = setting_read(&settings_table[0], &request->settings, profile, NULL, 0, error);
 	if (result == 0 && profile && request->settings.resource_count == 0)
@@ -105,6 +130,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 void view_request_release(struct view_request *request)
 {
 	settings_release(&request->settings);
+	buffer_release(&request->selection);
 	*request = (struct view_request){ 0 };
 }
 

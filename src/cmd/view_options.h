@@ -6,6 +6,7 @@
 #define CMD_VIEW_OPTIONS_H
 
 #include "analyze/settings.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cmd/command.h"
 #include "render/render.h"
@@ -101,6 +102,7 @@ const struct setting *view_setting(const struct command_option *option);
 struct view_request {
 	struct settings settings; /* its view's `resource` is set for each of the resources in turn */
 	struct render_options render;
+	struct buffer selection; /* the text of render.selection */
 };
 
 /* Reads the shared options of the invocation. Without --resource, all resources of the profile are chosen that are no companions

@@ -40,6 +40,8 @@ struct render_options {
 	int columns;      /* text only, of the terminal; 0: rows of any length, names in full, nothing folded */
 	int lines;        /* of the terminal, which the summary fits into; 0: no terminal */
 	const char *file; /* text only: the profile's file, for commands that are proposed; NULL: the default */
+	/* Text only, for commands that are proposed: the options that selected what is shown, each behind a blank (" --thread 2 --from 1"), or NULL. */
+	const char *selection;
 	/* Text only, may be NULL: the closing line's hint how to see the entries that were left out: "--threshold 0
 	 * --limit 0 shows all". */
 	const char *hint;

@@ -8,6 +8,7 @@
 
 #include "analyze/short_names.h"
 #include "base/line_wrap.h"
+#include "base/quote.h"
 #include "profile/findings.h"
 #include "profile/generated_code.h"
 #include "profile/nameless.h"
@@ -45,20 +46,13 @@ static bool is_warm(const struct advice *advice, uint64_t hits)
 
 /* --- commands --- */
 
-/* Returns whether a word needs no more than quotes in a shell. */
-static bool is_quotable(const char *word)
+/* Returns whether a reader can see and type each character of a word. */
+static bool is_typable(const char *word)
 {
 	for (const char *at = word; *at; at++)
-		if (*at == '\'' || (unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+		if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
 			return false;
 	return true;
-}
-
-static void print_word(FILE *out, const char *word)
-{
-	bool is_plain =
-		word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:@+-/=")] == '\0';
-	fprintf(out, is_plain ? " %s" : " '%s'", word);
 }
 
 /* Prints the reason behind a command. */
@@ -69,18 +63,42 @@ static void print_why(const struct advice *advice, const char *why)
 	fputc('\n', advice->out);
 }
 
-/* Prints "  cpprof WORDS NAME FILE   why". `name` may be NULL. */
-static void print_command(const struct advice *advice, const char *words, const char *name, const char *why)
+/* Prints "  cpprof WORDS NAME SELECTION FILE   why". `name` and `selection` may be NULL. */
+static void print_words(const struct advice *advice, const char *words, const char *name, const char *selection,
+			const char *why)
 {
 	const char *file = advice->options->file;
-	fprintf(advice->out, "  cpprof %s", words);
+	struct buffer line;
+	buffer_init(&line);
+	buffer_printf(&line, "  cpprof %s%s", words, name ? " " : "");
 	if (name)
-		print_word(advice->out, name);
-	if (file && strcmp(file, "-") != 0 && is_quotable(file))
-		print_word(advice->out, file);
+		quote_for_shell(&line, name);
+	if (selection && is_typable(selection))
+		buffer_append_string(&line, selection);
+	if (file)
+		buffer_append_byte(&line, ' ');
+	if (file && strcmp(file, "-") != 0 && is_typable(file))
+		quote_for_shell(&line, file);
 	else if (file)
-		fputs(" FILE", advice->out);
+		buffer_append_string(&line, "FILE");
+	if (buffer_error(&line) < 0)
+		render_failed(advice->options);
+	else
+		fwrite(line.bytes, 1, line.size, advice->out);
+	buffer_release(&line);
 	print_why(advice, why);
+}
+
+/* Prints a command that shows the whole recording. */
+static void print_command(const struct advice *advice, const char *words, const char *why)
+{
+	print_words(advice, words, NULL, NULL, why);
+}
+
+/* Prints a command that shows what the summary shows, of its selection. */
+static void print_view(const struct advice *advice, const char *words, const char *name, const char *why)
+{
+	print_words(advice, words, name, advice->options->selection, why);
 }
 
 /* Prints "  cpprof record WORDS COMMAND   why". */
@@ -135,7 +153,7 @@ static bool word_of(const struct advice *advice, uint32_t label, char *word, siz
 		render_failed(advice->options);
 	buffer_release(&text);
 	short_names_free(names);
-	return is_made && word[0] != '[' && is_quotable(word) && means(advice, word, label);
+	return is_made && word[0] != '[' && is_typable(word) && means(advice, word, label);
 }
 
 /* Whether the summary shows a resource, by its name. */
@@ -179,7 +197,7 @@ static bool suggest_broken(const struct advice *advice)
 	snprintf(why, sizeof(why), "%.1f %% of the stacks are broken ('how the stacks ended' has the reasons)",
 		 HUNDRED * share);
 	if (share >= SHARE_BROKEN)
-		print_command(advice, "info", NULL, why);
+		print_command(advice, "info", why);
 	return share >= SHARE_BROKEN;
 }
 
@@ -194,7 +212,7 @@ static bool suggest_info(const struct advice *advice)
 		first = finding_next(profile, &walk);
 	bool fits = first && first->severity != FINDING_NOTE && broken_share(advice) < SHARE_BROKEN;
 	if (fits)
-		print_command(advice, "info", NULL, profile_string(profile, first->text));
+		print_command(advice, "info", profile_string(profile, first->text));
 	return fits;
 }
 
@@ -300,7 +318,7 @@ static bool suggest_system_time(const struct advice *advice)
 		return false;
 	snprintf(why, sizeof(why), "the kernel computes for %.0f %% of the CPU time: which calls make it",
 		 HUNDRED * (system < all ? system / all : 1));
-	print_command(advice, "report -r sys", NULL, why);
+	print_view(advice, "report -r sys", NULL, why);
 	return true;
 }
 
@@ -319,7 +337,7 @@ static bool suggest_waiting(const struct advice *advice)
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		if (!amount_of(profile, strrchr(waits[i], ' ') + 1, &waited))
 			continue;
-		print_command(advice, waits[i], NULL, why);
+		print_view(advice, waits[i], NULL, why);
 		return true;
 	}
 	print_recording(advice, "-r real", why);
@@ -342,7 +360,7 @@ static bool suggest_wait_place(const struct advice *advice)
 	snprintf(why, sizeof(why), "%.0f %% waits in %s: who calls it",
 		 HUNDRED * fraction_of(most->hits, advice->result->view->total), word);
 	*advice->label = most->label;
-	print_command(advice, "report --up", word, why);
+	print_view(advice, "report --up", word, why);
 	return true;
 }
 
@@ -383,7 +401,7 @@ static bool suggest_callers(const struct advice *advice)
 		if (is_main(view, label) || is_kernel(view, label) || !word_of(advice, label, word, sizeof(word)))
 			continue;
 		*advice->label = label;
-		print_command(advice, "report --up", word, "who calls it");
+		print_view(advice, "report --up", word, "who calls it");
 		return true;
 	}
 	return false;
@@ -406,7 +424,7 @@ static bool suggest_source(const struct advice *advice)
 		if (!has_line(view, label) || !word_of(advice, label, word, sizeof(word)))
 			continue;
 		*advice->label = label;
-		print_command(advice, "report --source", word, "its lines");
+		print_view(advice, "report --source", word, "its lines");
 		return true;
 	}
 	return false;
@@ -414,13 +432,13 @@ static bool suggest_source(const struct advice *advice)
 
 static bool suggest_browse(const struct advice *advice)
 {
-	print_command(advice, "browse", NULL, "all of it, on the whole screen");
+	print_view(advice, "browse", NULL, "all of it, on the whole screen");
 	return true;
 }
 
 static bool suggest_page(const struct advice *advice)
 {
-	print_command(advice, "html --open", NULL, "in pictures");
+	print_command(advice, "html --open", "in pictures");
 	return true;
 }
 

@@ -202,6 +202,20 @@ def test_proposed_commands_work(profiles):
 	assert len([line for line in lossy if line.startswith("  cpprof info lossy.data   ")]) == 1, lossy
 
 
+def test_proposed_commands_show_the_same_selection(profiles, tmp_path):
+	"""Each shows what the summary shows; those of the whole recording have no selection."""
+	(tmp_path / "it's one.folded").write_text("main;work;hot 50\nmain;work 30\nmain;rest 20\n")
+	subprocess.run([CPPROF, "import", "-o", "it's one.data", "it's one.folded"], cwd=tmp_path, check=True, stderr=subprocess.DEVNULL)
+	text = done("report", "--transform", "drop=rest", "--kernel", "hide", "it's one.data", directory=tmp_path)
+	commands = [line.split("   ")[0].strip() for line in part(text, "next")]
+	end = " --transform drop=rest --kernel hide 'it'\\''s one.data'"
+	assert f"cpprof report --up hot{end}" in commands and f"cpprof browse{end}" in commands, text
+	assert "cpprof html --open 'it'\\''s one.data'" in commands, text
+	shown = subprocess.run(["sh", "-c", next(each for each in commands if "--up" in each).replace("cpprof", CPPROF, 1)],
+		cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+	assert "transforms: drop=rest" in shown and "0.6250" in shown, shown
+
+
 PARTS = ("hottest functions, by their own use", "the hot path", "next")
 
 
