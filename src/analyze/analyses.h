@@ -46,6 +46,8 @@ void path_list_free(struct path_list *list); /* accepts NULL */
 struct path_list *analyze_functions(const struct view *view, struct error *error);
 /* The body profile: only the innermost function of each sample gets its hits. */
 struct path_list *analyze_body(const struct view *view, struct error *error);
+/* The same, but a wait counts for the function that entered the kernel (kernel_wait_labels). `view` is by function. */
+struct path_list *analyze_body_and_waits(const struct view *view, struct error *error);
 /* Downward: the paths that start at the outermost frame with a root label. Upward: those that end at the innermost
  * one. */
 struct path_list *analyze_down(const struct view *view, const struct label_set *roots, struct error *error);

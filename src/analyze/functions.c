@@ -1,6 +1,7 @@
 /* The function profile and the body profile. */
 #include <stdlib.h>
 
+#include "analyze/kernel_work.h"
 #include "analyze/path_trie.h"
 
 /* Makes one-label paths of all labels with hits; of a view with zeros, of all labels on its paths. */
@@ -54,13 +55,14 @@ struct path_list *analyze_functions(const struct view *view, struct error *error
 	return list;
 }
 
-struct path_list *analyze_body(const struct view *view, struct error *error)
+/* Makes the body profile of the labels that the own hits of each node count for. */
+static struct path_list *list_bodies(const struct view *view, const uint32_t *labels, struct error *error)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
 	bool *on_path = calloc(view->label_count + 1, sizeof(*on_path));
 	struct path_list *list = NULL;
 	for (size_t node = 1; node < view->node_count && hits && on_path; node++) {
-		hits[view->label[node]] += view->hits[node];
+		hits[labels[node]] += view->hits[node];
 		on_path[view->label[node]] = true;
 	}
 	if (hits && on_path)
@@ -69,5 +71,18 @@ struct path_list *analyze_body(const struct view *view, struct error *error)
 		error_set(error, ERROR_MEMORY, "out of memory for the body profile");
 	free(hits);
 	free(on_path);
+	return list;
+}
+
+struct path_list *analyze_body(const struct view *view, struct error *error)
+{
+	return list_bodies(view, view->label, error);
+}
+
+struct path_list *analyze_body_and_waits(const struct view *view, struct error *error)
+{
+	uint32_t *labels = kernel_wait_labels(view, error);
+	struct path_list *list = labels ? list_bodies(view, labels, error) : NULL;
+	free(labels);
 	return list;
 }

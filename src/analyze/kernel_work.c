@@ -15,6 +15,7 @@ struct use {
 
 struct gathering {
 	const struct view *view;
+	bool has_waits;
 	bool *is_kernel; /* per label */
 	uint32_t
 		*entered; /* per node in the kernel: the node that entered it; then, per node: frames since the entry */
@@ -22,9 +23,54 @@ struct gathering {
 	size_t count;
 };
 
+static bool *kernel_labels(const struct view *view)
+{
+	bool *is_kernel = calloc(view->label_count + 1, sizeof(*is_kernel));
+	for (size_t i = 0; is_kernel && i < view->label_count; i++) {
+		uint32_t module = view->labels[i].module;
+		is_kernel[i] = module != PROFILE_NONE && module_is_kernel_code(view->profile, module);
+	}
+	return is_kernel;
+}
+
+/* Returns whether a function only passes the processor on: schedule, io_schedule_timeout, ... Each wait ends in these. */
+static bool is_scheduler(const struct view *view, uint32_t label)
+{
+	return strstr(view->labels[label].text, "schedule");
+}
+
+bool kernel_work_has_waits(const struct view *view)
+{
+	static const char *const resources[] = { "real",    "blocked",          "lock-wait",
+						 "io-time", "context-switches", "tracepoint:sched:sched_switch" };
+	const char *name = profile_string(view->profile, view->resource->name);
+	bool has = false;
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
+		has |= strcmp(name, resources[i]) == 0;
+	return has;
+}
+
 static bool is_in_kernel(const struct gathering *gathering, uint32_t node)
 {
 	return node != 0 && gathering->is_kernel[gathering->view->label[node]];
+}
+
+/* Sets the node that entered the kernel, of each node in it. Nodes follow their parents. */
+static void find_entries(struct gathering *gathering)
+{
+	const struct view *view = gathering->view;
+	for (uint32_t i = 1; i < view->node_count; i++) {
+		uint32_t parent = view->parent[i];
+		if (is_in_kernel(gathering, i))
+			gathering->entered[i] = is_in_kernel(gathering, parent) ? gathering->entered[parent] : parent;
+	}
+}
+
+/* Returns whether the hits of a node are a wait for the function that entered the kernel. */
+static bool is_wait(const struct gathering *gathering, uint32_t node)
+{
+	return gathering->has_waits && is_in_kernel(gathering, node) && gathering->entered[node] != 0 &&
+	       is_scheduler(gathering->view, gathering->view->label[node]);
 }
 
 /* Returns whether a function is active on the path above this node already, since the entry. */
@@ -43,11 +89,9 @@ static void gather(struct gathering *gathering)
 	uint32_t *depth = gathering->entered + view->node_count;
 	for (uint32_t i = 1; i < view->node_count; i++) {
 		uint32_t parent = view->parent[i];
-		bool is_inner = is_in_kernel(gathering, parent);
 		if (!is_in_kernel(gathering, i))
 			continue;
-		gathering->entered[i] = is_inner ? gathering->entered[parent] : parent;
-		depth[i] = is_inner ? depth[parent] + 1 : 1;
+		depth[i] = is_in_kernel(gathering, parent) ? depth[parent] + 1 : 1;
 		if (is_recursion(gathering, i))
 			continue;
 		uint32_t by = gathering->entered[i];
@@ -100,13 +144,8 @@ static void add_hits(struct kernel_work *work, const struct gathering *gathering
 		uint32_t by = gathering->entered[i];
 		row_of(work, view, by ? view->label[by] : PROFILE_NONE)->hits += view->hits[i];
 		work->hits += view->hits[i];
+		work->waits += is_wait(gathering, i) ? view->hits[i] : 0;
 	}
-}
-
-/* Returns whether a function only passes the processor on: schedule, io_schedule_timeout, ... Each wait ends in these. */
-static bool is_scheduler(const struct view *view, uint32_t label)
-{
-	return strstr(view->labels[label].text, "schedule");
 }
 
 /* Among the functions with at least half of the hits, the innermost function has the fewest hits. */
@@ -142,6 +181,7 @@ static void fill(struct kernel_work *work, struct gathering *gathering)
 	for (uint32_t i = 0; i <= view->label_count; i++)
 		work->entries[i] = (struct kernel_entry){ .label = i < view->label_count ? i : PROFILE_NONE,
 							  .work = PROFILE_NONE };
+	find_entries(gathering);
 	gather(gathering);
 	merge(gathering);
 	add_hits(work, gathering);
@@ -152,21 +192,12 @@ static void fill(struct kernel_work *work, struct gathering *gathering)
 	qsort(work->entries, work->count, sizeof(*work->entries), compare_entries);
 }
 
-static bool *kernel_labels(const struct view *view)
-{
-	bool *is_kernel = calloc(view->label_count + 1, sizeof(*is_kernel));
-	for (size_t i = 0; is_kernel && i < view->label_count; i++) {
-		uint32_t module = view->labels[i].module;
-		is_kernel[i] = module != PROFILE_NONE && module_is_kernel_code(view->profile, module);
-	}
-	return is_kernel;
-}
-
 struct kernel_work *analyze_kernel_work(const struct view *view, struct error *error)
 {
 	struct kernel_work *work = calloc(1, sizeof(*work));
 	struct gathering gathering = {
 		.view = view,
+		.has_waits = kernel_work_has_waits(view),
 		.is_kernel = kernel_labels(view),
 		.entered = calloc(2 * view->node_count, sizeof(*gathering.entered)),
 		.uses = malloc(view->node_count * sizeof(*gathering.uses)),
@@ -184,6 +215,29 @@ struct kernel_work *analyze_kernel_work(const struct view *view, struct error *e
 	kernel_work_free(work);
 	error_set(error, ERROR_MEMORY, "out of memory");
 	return NULL;
+}
+
+uint32_t *kernel_wait_labels(const struct view *view, struct error *error)
+{
+	struct gathering gathering = {
+		.view = view,
+		.has_waits = kernel_work_has_waits(view),
+		.is_kernel = kernel_labels(view),
+		.entered = calloc(view->node_count, sizeof(*gathering.entered)),
+	};
+	uint32_t *labels = malloc(view->node_count * sizeof(*labels));
+	if (labels && gathering.is_kernel && gathering.entered) {
+		find_entries(&gathering);
+		for (uint32_t i = 0; i < view->node_count; i++)
+			labels[i] = view->label[is_wait(&gathering, i) ? gathering.entered[i] : i];
+	} else {
+		free(labels);
+		labels = NULL;
+		error_set(error, ERROR_MEMORY, "out of memory");
+	}
+	free(gathering.is_kernel);
+	free(gathering.entered);
+	return labels;
 }
 
 void kernel_work_free(struct kernel_work *work)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/kernel_work.h"
 #include "analyze/own_labels.h"
 #include "base/array.h"
 #include "base/hash_map.h"
@@ -49,6 +50,7 @@ static bool is_kernel(const struct view *view, uint32_t label)
  * PROFILE_NONE: there is none. */
 struct places {
 	uint32_t *charged, *called; /* [node_count] */
+	uint32_t *used;             /* [node_count]: of kernel_wait_labels */
 	bool *is_ready;             /* [node_count]: a thread in the node could run, but lost the processor */
 };
 
@@ -93,7 +95,7 @@ static int add_nodes(struct sums *sums, const struct view *view, const struct pl
 		uint64_t hits = view->hits[node];
 		uint32_t caller = kernel_caller(places, view, node);
 		bool is_entered = caller != PROFILE_NONE;
-		struct pair pair = { places->charged[node], view->label[node], hits, is_entered ? 0 : hits };
+		struct pair pair = { places->charged[node], places->used[node], hits, is_entered ? 0 : hits };
 		int status = hits > 0 ? add_pair(sums, &pair) : 0;
 		pair = (struct pair){ places->charged[node], caller, 0, hits };
 		if (status == 0 && hits > 0 && is_entered)
@@ -204,16 +206,18 @@ struct own_code *analyze_own_code(const struct view *view, struct error *error)
 	size_t bytes = ((size_t)view->node_count + 1) * sizeof(uint32_t);
 	struct places places = { .charged = malloc(bytes),
 				 .called = malloc(bytes),
+				 .used = kernel_wait_labels(view, error),
 				 .is_ready = calloc(view->node_count + (size_t)1, sizeof(bool)) };
 	int result = ERROR_MEMORY;
 	if (own)
 		own->has = own_labels_find(view);
-	if (own && own->has && places.charged && places.called && places.is_ready) {
+	if (own && own->has && places.charged && places.called && places.used && places.is_ready) {
 		find_places(&places, view, own->has);
 		result = analyze(own, view, &places);
 	}
 	free(places.charged);
 	free(places.called);
+	free(places.used);
 	free(places.is_ready);
 	if (result == 0)
 		return own;

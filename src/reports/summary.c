@@ -40,7 +40,7 @@ static int build(const struct report_request *request, const struct label_set *r
 	const struct view *view = result->view;
 	(void)request;
 	(void)roots;
-	result->paths = analyze_body(view, error);
+	result->paths = analyze_body_and_waits(view, error);
 	result->shares = analyze_shares(view->profile, &view->options, SHARE_OF_PROGRAM, error);
 	result->own = analyze_own_code(view, error);
 	result->kernel = analyze_kernel_work(view, error);
@@ -278,21 +278,26 @@ static void print_next(struct summary *summary, size_t rows)
 enum { PART_OWN, PART_BODIES, PART_PATH, PART_LINES, PART_KERNEL, PART_PROCESSES, PART_NEXT, PARTS };
 
 static const struct part {
-	const char *title, *own_title; /* own_title: if own code and library code are distinguished; NULL: the same */
-	size_t least, most;            /* numbers of rows; least: before another part gets more */
+	const char *title;
+	bool (*is_other)(
+		const struct result *result); /* of this result the title is `other_title`; NULL: it never is */
+	const char *other_title;
+	size_t least, most; /* numbers of rows; least: before another part gets more */
 	size_t (*count)(const struct summary *summary);
 	void (*print)(struct summary *summary, size_t rows);
 } part_rows[PARTS] = {
-	[PART_OWN] = { "hottest in the program's own code, with what it calls in libraries", NULL, 2, 5, count_own_code,
-		       print_own_code },
-	[PART_BODIES] = { "hottest functions, by their own use", NULL, 2, 7, count_bodies, print_bodies },
-	[PART_PATH] = { "the hot path", NULL, 5, 9, count_path, print_path },
-	[PART_LINES] = { "hot lines", "hot lines of the program's own code, with what they call in libraries", 2, 4,
-			 count_lines, print_lines },
-	[PART_KERNEL] = { "in the kernel, by the function that entered it, and where most of it is", NULL, 1, 4,
+	[PART_OWN] = { "hottest in the program's own code, with what it calls in libraries", NULL, NULL, 2, 5,
+		       count_own_code, print_own_code },
+	[PART_BODIES] = { "hottest functions, by their own use", summary_has_waits,
+			  "hottest functions, by their own use and waits", 2, 7, count_bodies, print_bodies },
+	[PART_PATH] = { "the hot path", NULL, NULL, 5, 9, count_path, print_path },
+	[PART_LINES] = { "hot lines", summary_has_own,
+			 "hot lines of the program's own code, with what they call in libraries", 2, 4, count_lines,
+			 print_lines },
+	[PART_KERNEL] = { "in the kernel, by the function that entered it, and where most of it is", NULL, NULL, 1, 4,
 			  count_kernel_work, print_kernel_work },
-	[PART_PROCESSES] = { "processes", NULL, 2, 5, count_processes, print_processes },
-	[PART_NEXT] = { "next", NULL, 2, 4, count_next, print_next },
+	[PART_PROCESSES] = { "processes", NULL, NULL, 2, 5, count_processes, print_processes },
+	[PART_NEXT] = { "next", NULL, NULL, 2, 4, count_next, print_next },
 };
 
 /* The lines that a small screen has room for, before all others. */
@@ -302,7 +307,6 @@ static const unsigned char importance[PARTS] = { PART_OWN,   PART_PATH,      PAR
 static void print_parts(struct summary *summary, size_t gap, size_t lines)
 {
 	struct plan_part plan[PARTS];
-	bool has_own = summary_has_own(summary->result);
 	for (size_t i = 0; i < PARTS; i++) {
 		size_t rows = part_rows[i].count(summary);
 		plan[i] = (struct plan_part){ .rows = rows < part_rows[i].most ? rows : part_rows[i].most,
@@ -316,7 +320,8 @@ static void print_parts(struct summary *summary, size_t gap, size_t lines)
 			continue;
 		if (gap > 0)
 			fputc('\n', summary->out);
-		print_title(summary->out, has_own && part->own_title ? part->own_title : part->title, summary->options);
+		bool is_other = part->is_other && part->is_other(summary->result);
+		print_title(summary->out, is_other ? part->other_title : part->title, summary->options);
 		part->print(summary, plan[i].shown);
 	}
 }

@@ -36,6 +36,8 @@ bool summary_is_part(const struct view *view);
 
 /* Whether own code and library code both have hits: else all rows of own code would repeat the rows of the bodies. */
 bool summary_has_own(const struct result *result);
+/* Whether functions have waits beside their own use. */
+bool summary_has_waits(const struct result *result);
 /* Whether so much is in the kernel that its rows are worth their place. */
 bool summary_has_kernel(const struct result *result);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/kernel_work.h"
 #include "analyze/short_names.h"
 #include "base/line_wrap.h"
 #include "base/quote.h"
@@ -161,13 +162,6 @@ static bool shows(const struct advice *advice, const char *resource)
 {
 	const struct view *view = advice->result->view;
 	return strcmp(profile_string(view->profile, view->resource->name), resource) == 0;
-}
-
-/* Whether the summary shows a resource of which a thread that waits uses some. */
-static bool shows_waits(const struct advice *advice)
-{
-	return shows(advice, "real") || shows(advice, "blocked") || shows(advice, "lock-wait") ||
-	       shows(advice, "io-time");
 }
 
 /* --- the conditions --- */
@@ -329,8 +323,8 @@ static bool suggest_waiting(const struct advice *advice)
 	const struct profile *profile = advice->result->view->profile;
 	double computed, waited, duration = (double)profile_duration_ns(profile);
 	char why[WHY_BYTES];
-	if (summary_is_part(advice->result->view) || shows_waits(advice) || !amount_of(profile, "cpu", &computed) ||
-	    duration <= 0 || computed / duration >= SHARE_COMPUTING)
+	if (summary_is_part(advice->result->view) || kernel_work_has_waits(advice->result->view) ||
+	    !amount_of(profile, "cpu", &computed) || duration <= 0 || computed / duration >= SHARE_COMPUTING)
 		return false;
 	snprintf(why, sizeof(why), "it computes for %.0f %% of its time: what it waits for",
 		 HUNDRED * computed / duration);
@@ -348,7 +342,8 @@ static bool suggest_waiting(const struct advice *advice)
 static bool find_wait_place(const struct advice *advice, char *word, size_t bytes)
 {
 	const struct own_entry *most = &advice->result->own->kernel_call;
-	return shows_waits(advice) && is_warm(advice, most->hits) && word_of(advice, most->label, word, bytes);
+	return kernel_work_has_waits(advice->result->view) && is_warm(advice, most->hits) &&
+	       word_of(advice, most->label, word, bytes);
 }
 
 static bool suggest_wait_place(const struct advice *advice)
@@ -368,7 +363,7 @@ static bool suggest_wait_place(const struct advice *advice)
 static bool suggest_processors(const struct advice *advice)
 {
 	double share = fraction_of(advice->result->own->ready, advice->result->view->total);
-	if (!shows_waits(advice) || share < SHARE_READY)
+	if (!kernel_work_has_waits(advice->result->view) || share < SHARE_READY)
 		return false;
 	fprintf(advice->out, "  %.0f %% waits for a processor: the threads could run, and others did\n",
 		HUNDRED * share);

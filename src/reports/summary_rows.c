@@ -68,6 +68,11 @@ bool summary_has_own(const struct result *result)
 	return result->own->charged_count > 0 && result->own->library_count > 0;
 }
 
+bool summary_has_waits(const struct result *result)
+{
+	return result->kernel->waits > 0;
+}
+
 bool summary_has_kernel(const struct result *result)
 {
 	static const double share_min = 0.05;

@@ -8,7 +8,7 @@ static const double SHARE_VISIBLE = 0.0005;
 
 /* A row: members that an entry does not have are 0, NULL or PROFILE_NONE. */
 struct row {
-	const char *entry; /* "own", "body", "path", "line", "kernel", "process", "next" */
+	const char *entry; /* "own", "body", "waits", "path", "line", "kernel", "process", "next" */
 	uint32_t label;
 	uint64_t hits;
 	double error;
@@ -94,6 +94,9 @@ static void print_bodies(struct table *table)
 					      .other_hits = library ? library->other_hits : 0 }))
 			break;
 	}
+	if (summary_has_waits(result))
+		print_hits(table, 0,
+			   (struct row){ "waits", PROFILE_NONE, result->kernel->waits, .other = PROFILE_NONE });
 }
 
 /* All rows, including those that only count frames: a path without its beginning or end leads nowhere. */

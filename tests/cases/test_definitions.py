@@ -195,12 +195,13 @@ def test_random_work_of_the_kernel():
         samples = [(stack[: rng.randint(0, len(stack))] + random_stack(rng, names, rng.randint(1, 6)), hits)
                    if rng.random() < 0.8 else (stack, hits) for stack, hits in random_samples(rng)]
         cases.append(samples)
-        lines += ["N"] + [f"S {';'.join(stack)} {hits}" for stack, hits in samples] + ["Q kernelwork"]
+        lines += ["N"] + [f"S {';'.join(stack)} {hits}" for stack, hits in samples] + ["Q kernelwork", "Q waits"]
     answers = oracle(lines)
     for samples in cases:
         expected = definitions.kernel_work(samples, is_kernel)
         ranked = sorted(expected.items(), key=lambda entry: (-entry[1][0], entry[0] is None, entry[0]))
         assert next(answers) == [f"{hits} {by or '-'} {work or '-'} {below}" for by, (hits, work, below) in ranked], samples
+        assert next(answers) == expected_list(definitions.body([(definitions.waits_moved(stack, is_kernel), hits) for stack, hits in samples])), samples
     assert next(answers, None) is None
 
 

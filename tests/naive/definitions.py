@@ -87,6 +87,14 @@ def kernel_work(samples, is_kernel):
     return result
 
 
+def waits_moved(stack, is_kernel):
+    """The stack of a sample in the summary's list of functions: a wait ends in the function that entered the kernel."""
+    inner = len(stack)
+    while inner and is_kernel(stack[inner - 1]):
+        inner -= 1
+    return stack[:inner] if 0 < inner < len(stack) and "schedule" in stack[-1] else stack
+
+
 def total(samples):
     return sum(hits for _, hits in samples)
 

@@ -47,7 +47,9 @@ static struct profile *new_profile(void)
 	struct profile *profile = profile_new();
 	if (!profile)
 		die("out of memory");
-	struct profile_resource resource = { .kind = RESOURCE_MERGED, .interval = 1 };
+	struct profile_resource resource = { .name = (uint32_t)need(profile_add_string(profile, "real")),
+					     .kind = RESOURCE_MERGED,
+					     .interval = 1 };
 	struct profile_module module = { .kind = MODULE_NAMES };
 	need(profile_add_resource(profile, &resource));
 	need(profile_add_resource(profile, &resource));
@@ -297,6 +299,8 @@ static void answer(const struct profile *profile, const struct view_options *opt
 		print_list(view, analyze_functions(view, NULL));
 	else if (strcmp(word, "body") == 0)
 		print_list(view, analyze_body(view, NULL));
+	else if (strcmp(word, "waits") == 0)
+		print_list(view, analyze_body_and_waits(view, NULL));
 	else if (strcmp(word, "down") == 0)
 		print_paths(view, query, analyze_down);
 	else if (strcmp(word, "up") == 0)

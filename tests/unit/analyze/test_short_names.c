@@ -172,12 +172,12 @@ static void library_code_is_charged_to_its_caller(void **state)
 }
 
 /* All waits end in the same function of the kernel: the call that leads there says more. */
-static void kernel_is_charged_to_the_call_into_it(void **state)
+static void charge_kernel(const char *resource, bool has_waits)
 {
-	(void)state;
 	struct paths paths;
 	struct error error = { 0 };
 	paths_start(&paths, RESOURCE_SAMPLED);
+	paths.profile->resources[0].name = (uint32_t)profile_add_string(paths.profile, resource);
 	uint32_t kernel = paths_module(&paths, "[kernel]");
 	paths.profile->modules[kernel].kind = MODULE_KERNEL;
 	uint32_t schedule = paths_function(&paths, "schedule", kernel, "", 0, ROLE_NONE);
@@ -196,13 +196,23 @@ static void kernel_is_charged_to_the_call_into_it(void **state)
 	assert_int_equal(own->charged[0].other, paths_label(view, "std::join"));
 	assert_int_equal(own->charged[0].other_hits, 6);
 	const struct own_entry *inner = own_code_library(own, paths_label(view, "schedule"));
-	assert_true(inner && inner->hits == 14 && inner->other == paths_label(view, "main"));
+	const struct own_entry *waits = own_code_library(own, paths_label(view, "std::wait"));
+	assert_true((inner != NULL) == !has_waits && (waits != NULL) == has_waits);
+	assert_int_equal((has_waits ? waits : inner)->hits, has_waits ? 9 : 14);
+	assert_int_equal((has_waits ? waits : inner)->other, paths_label(view, "main"));
 	assert_int_equal(own->kernel_call.label, paths_label(view, "std::lock"));
 	assert_int_equal(own->kernel_call.hits, 5);
 	assert_int_equal(own->ready, 2);
 	own_code_free(own);
 	view_free(view);
 	paths_end(&paths);
+}
+
+static void kernel_is_charged_to_the_call_into_it(void **state)
+{
+	(void)state;
+	charge_kernel("cpu", false);
+	charge_kernel("blocked", true);
 }
 
 int main(void)

@@ -108,19 +108,11 @@ function others(selected) {
 	return links.length ? [element("p", { className: "others" }, [selected === hits ? "also recorded: " : "also recorded, in all of the recording: ", ...links])] : [];
 }
 
-/** The rows of the first report.
- *  @param {Record<string, any>} changes of the selection */
-function summary(changes = {}) {
-	const answer = ask({ ...selection(), by: null, report: "summary", limit: ROWS, ...changes }).results[0];
+/** The rows of the first report. */
+function summary() {
+	const answer = ask({ ...selection(), by: null, report: "summary", limit: ROWS }).results[0];
 	const rows = (/** @type {string} */ kind) => answer.entries.filter((/** @type {any} */ row) => row.entry === kind);
 	return { answer, rows };
-}
-
-/** Whether nearly all hits end in the scheduler of the kernel, as those of waits do: the kernel's own functions then do not differ.
- *  @param {(kind: string) => any[]} rows */
-function isWaiting(rows) {
-	const [body] = rows("body"), inKernel = rows("kernel").reduce((sum, row) => sum + row.fraction, 0);
-	return choices.kernel === "show" && body?.fraction > 0.9 && inKernel > 0.9 && body.function.includes("schedule");
 }
 
 /** @param {any[]} findings of the recorder and of the page */
@@ -130,7 +122,6 @@ export function showSummary(findings) {
 	if (!total)
 		return element("section", {}, [nothing("No hits are selected."), ...others(total), ...warnings(findings)]);
 	nameFunctions({ ...selection(), by: "function" });
-	const waits = isWaiting(rows), outside = waits ? summary({ kernel: "hide" }).rows : rows;
 	const own = rows("own"), path = rows("path");
 	const lead = amount(total * answer.interval, answer.unit) + (seconds ? ` in ${amount(seconds * 1e9, "ns")}` : "");
 	return element("section", { className: "summary" }, [
@@ -138,7 +129,7 @@ export function showSummary(findings) {
 		...others(total), ...warnings(findings),
 		element("div", { className: "parts" }, [
 			...part("Hottest in the program's own code, with what it calls in libraries", own, (row) => [callers(row.function), ...beside(row, "in", total)]),
-			...part(waits ? "Hottest functions outside of the kernel (each wait ends in its scheduler)" : "Hottest functions, by their own use", outside("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
+			...part(`Hottest functions, by their own use${rows("waits").length ? " and waits" : ""}`, rows("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
 			...part("The hot path", [...path, ...rows("branch")], (row, index) => pathRow(row, Math.min(index, path.length))),
 			...part(own.length ? "Hot lines of the program's own code, with what they call in libraries" : "Hot lines", rows("line"), lineRow),
 			...part("In the kernel, by the function that entered it, and where most of it is", rows("kernel"), (row) =>
