@@ -24,12 +24,12 @@ static const long double NS_IN_MS = 1e6L;
 
 /* The columns of the tables that samples refer to. NULL: the file has none. */
 struct columns {
-	const json_t *prefix, *stack_frame;                               /* of stackTable */
-	const json_t *function, *line, *depth, *category;                 /* of frameTable */
-	const json_t *name, *library, *source, *file_name, *defined_line; /* of funcTable */
-	const json_t *resource_library;                                   /* of resourceTable */
-	const json_t *source_name;                                        /* of sources */
-	const json_t *strings;
+	const struct json_node *prefix, *stack_frame;                               /* of stackTable */
+	const struct json_node *function, *line, *depth, *category;                 /* of frameTable */
+	const struct json_node *name, *library, *source, *file_name, *defined_line; /* of funcTable */
+	const struct json_node *resource_library;                                   /* of resourceTable */
+	const struct json_node *source_name;                                        /* of sources */
+	const struct json_node *strings;
 };
 
 struct stack {
@@ -43,7 +43,7 @@ struct reader {
 	struct json_import import;
 	bool is_ours;
 	struct columns columns;
-	const json_t *stack_table; /* that `stacks` was made of */
+	const struct json_node *stack_table; /* that `stacks` was made of */
 	struct stack *stacks;
 	size_t stack_count, stack_capacity;
 	struct import_frame *frames; /* of the location that is made */
@@ -55,55 +55,56 @@ struct reader {
 /* --- tables --- */
 
 /* Returns the table of a thread, or the one that the threads share. */
-static const json_t *table_of(const struct reader *reader, const json_t *thread, const char *name)
+static const struct json_node *table_of(const struct reader *reader, const struct json_node *thread, const char *name)
 {
-	const json_t *own = json_object_get(thread, name);
-	return own ? own : json_object_get(json_object_get(reader->import.document, "shared"), name);
+	const struct json_node *own = json_node_member(thread, name);
+	return own ? own : json_node_member(json_node_member(reader->import.document, "shared"), name);
 }
 
-static void find_columns(struct reader *reader, const json_t *thread)
+static void find_columns(struct reader *reader, const struct json_node *thread)
 {
-	const json_t *stacks = table_of(reader, thread, "stackTable"), *frames = table_of(reader, thread, "frameTable");
-	const json_t *functions = table_of(reader, thread, "funcTable");
+	const struct json_node *stacks = table_of(reader, thread, "stackTable"),
+			       *frames = table_of(reader, thread, "frameTable");
+	const struct json_node *functions = table_of(reader, thread, "funcTable");
 	reader->columns = (struct columns){
-		.prefix = json_object_get(stacks, "prefix"),
-		.stack_frame = json_object_get(stacks, "frame"),
-		.function = json_object_get(frames, "func"),
-		.line = json_object_get(frames, "line"),
-		.depth = json_object_get(frames, "inlineDepth"),
-		.category = json_object_get(frames, "category"),
-		.name = json_object_get(functions, "name"),
-		.library = json_object_get(functions, "resource"),
-		.source = json_object_get(functions, "source"),
-		.file_name = json_object_get(functions, "fileName"),
-		.defined_line = json_object_get(functions, "lineNumber"),
-		.resource_library = json_object_get(table_of(reader, thread, "resourceTable"), "lib"),
-		.source_name = json_object_get(table_of(reader, thread, "sources"), "filename"),
+		.prefix = json_node_member(stacks, "prefix"),
+		.stack_frame = json_node_member(stacks, "frame"),
+		.function = json_node_member(frames, "func"),
+		.line = json_node_member(frames, "line"),
+		.depth = json_node_member(frames, "inlineDepth"),
+		.category = json_node_member(frames, "category"),
+		.name = json_node_member(functions, "name"),
+		.library = json_node_member(functions, "resource"),
+		.source = json_node_member(functions, "source"),
+		.file_name = json_node_member(functions, "fileName"),
+		.defined_line = json_node_member(functions, "lineNumber"),
+		.resource_library = json_node_member(table_of(reader, thread, "resourceTable"), "lib"),
+		.source_name = json_node_member(table_of(reader, thread, "sources"), "filename"),
 		.strings = table_of(reader, thread, "stringArray"),
 	};
 }
 
 /* Returns element `index` of a column, or PROFILE_NONE. */
-static uint32_t cell(const json_t *column, uint32_t index)
+static uint32_t cell(const struct json_node *column, uint32_t index)
 {
 	return json_import_index(column, index, PROFILE_NONE);
 }
 
 /* Returns the string that a column refers to, or NULL. */
-static const char *text_at(const struct reader *reader, const json_t *column, uint32_t index)
+static const char *text_at(const struct reader *reader, const struct json_node *column, uint32_t index)
 {
 	uint32_t string = cell(column, index);
-	return string == PROFILE_NONE ? NULL : json_text_string(json_array_get(reader->columns.strings, string));
+	return string == PROFILE_NONE ? NULL : json_node_text(json_node_element(reader->columns.strings, string));
 }
 
-static int read_stacks(struct reader *reader, const json_t *thread)
+static int read_stacks(struct reader *reader, const struct json_node *thread)
 {
 	const struct columns *columns = &reader->columns;
-	const json_t *table = table_of(reader, thread, "stackTable");
-	size_t count = json_array_size(columns->stack_frame);
+	const struct json_node *table = table_of(reader, thread, "stackTable");
+	size_t count = json_node_count(columns->stack_frame);
 	if (table == reader->stack_table)
 		return 0;
-	if (count != json_array_size(columns->prefix) || !json_is_array(columns->strings))
+	if (count != json_node_count(columns->prefix) || !json_node_is(columns->strings, JSON_NODE_ARRAY))
 		return json_import_refuse(&reader->import,
 					  "the tables of stacks and strings of thread %zu are incomplete",
 					  reader->number);
@@ -112,14 +113,15 @@ static int read_stacks(struct reader *reader, const json_t *thread)
 	    ARRAY_RESERVE(reader->chain, reader->chain_capacity, count + 1) < 0)
 		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
 	for (uint32_t i = 0; i < count; i++) {
-		const json_t *prefix = json_array_get(columns->prefix, i);
+		const struct json_node *prefix = json_node_element(columns->prefix, i);
 		struct stack *stack = &reader->stacks[i];
 		*stack = (struct stack){ .prefix = cell(columns->prefix, i),
 					 .frame = cell(columns->stack_frame, i),
 					 .node = PROFILE_NONE };
 		/* A caller comes before what it calls, so that there are no cycles. */
-		bool is_sound = json_is_null(prefix) ? stack->prefix == PROFILE_NONE : stack->prefix < i;
-		if (!is_sound || stack->frame >= json_array_size(columns->function))
+		bool is_sound =
+			json_node_is(prefix, JSON_NODE_NULL) ? stack->prefix == PROFILE_NONE : stack->prefix < i;
+		if (!is_sound || stack->frame >= json_node_count(columns->function))
 			return json_import_refuse(&reader->import, "stack %" PRIu32 " refers to what does not exist",
 						  i);
 		uint32_t depth = cell(columns->depth, stack->frame);
@@ -141,8 +143,9 @@ static enum frame_kind kind_of(const struct reader *reader, uint32_t frame)
 		enum frame_kind kind;
 	} kinds[] = { { "Kernel", FRAME_KERNEL }, { "JIT", FRAME_JIT }, { "Interpreter", FRAME_INTERPRETER } };
 	uint32_t category = cell(reader->columns.category, frame);
-	const json_t *categories = json_object_get(json_object_get(reader->import.document, "meta"), "categories");
-	const char *name = json_text_string(json_object_get(json_array_get(categories, category), "name"));
+	const struct json_node *categories =
+		json_node_member(json_node_member(reader->import.document, "meta"), "categories");
+	const char *name = json_node_text(json_node_member(json_node_element(categories, category), "name"));
 	for (size_t i = 0; name && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].category, name) == 0)
 			return kinds[i].kind;
@@ -150,18 +153,19 @@ static enum frame_kind kind_of(const struct reader *reader, uint32_t frame)
 }
 
 /* Returns the row of `libs` of a function, or NULL. */
-static const json_t *library_of(const struct reader *reader, const json_t *thread, uint32_t function)
+static const struct json_node *library_of(const struct reader *reader, const struct json_node *thread,
+					  uint32_t function)
 {
 	uint32_t library = cell(reader->columns.resource_library, cell(reader->columns.library, function));
-	const json_t *own = json_object_get(thread, "libs");
-	return json_array_get(own ? own : json_object_get(reader->import.document, "libs"), library);
+	const struct json_node *own = json_node_member(thread, "libs");
+	return json_node_element(own ? own : json_node_member(reader->import.document, "libs"), library);
 }
 
-static int64_t module_of(struct reader *reader, const json_t *library)
+static int64_t module_of(struct reader *reader, const struct json_node *library)
 {
-	const char *path = json_text_string(json_object_get(library, "path"));
-	const char *name = json_text_string(json_object_get(library, "name"));
-	const char *build_id = json_text_string(json_object_get(library, "codeId"));
+	const char *path = json_node_text(json_node_member(library, "path"));
+	const char *name = json_node_text(json_node_member(library, "name"));
+	const char *build_id = json_node_text(json_node_member(library, "codeId"));
 	path = path && path[0] ? path : name;
 	int64_t module = import_tree_module(&reader->import.tree, path ? path : "");
 	if (module >= 0 && path && build_id)
@@ -188,7 +192,7 @@ static int read_frame(const struct reader *reader, uint32_t index, struct import
 }
 
 /* Returns the node of a stack whose caller that is not inlined has the node `parent`. */
-static int64_t make_node(struct reader *reader, const json_t *thread, uint32_t index, uint32_t parent)
+static int64_t make_node(struct reader *reader, const struct json_node *thread, uint32_t index, uint32_t parent)
 {
 	size_t count = 0;
 	uint32_t outermost = index;
@@ -219,7 +223,7 @@ static uint32_t caller_of(const struct reader *reader, uint32_t index)
 	return reader->stacks[index].prefix;
 }
 
-static int64_t node_of(struct reader *reader, const json_t *thread, uint32_t index)
+static int64_t node_of(struct reader *reader, const struct json_node *thread, uint32_t index)
 {
 	size_t count = 0;
 	uint32_t at = index, node = PROFILE_ROOT;
@@ -244,14 +248,14 @@ struct weighting {
 	long double factor;
 };
 
-static const struct weighting *weighting_of(const json_t *samples)
+static const struct weighting *weighting_of(const struct json_node *samples)
 {
 	static const struct weighting weightings[] = {
 		{ "samples", "samples", "Samples", "sample", 1 },
 		{ "tracing-ms", "time", "Time", "ns", 1e6L },
 		{ "bytes", "bytes", "Bytes", "byte", 1 },
 	};
-	const char *type = json_text_string(json_object_get(samples, "weightType"));
+	const char *type = json_node_text(json_node_member(samples, "weightType"));
 	for (size_t i = 0; type && i < sizeof(weightings) / sizeof(weightings[0]); i++)
 		if (strcmp(weightings[i].type, type) == 0)
 			return &weightings[i];
@@ -259,7 +263,7 @@ static const struct weighting *weighting_of(const json_t *samples)
 }
 
 /* Returns the resource, and cuts its title off the thread's name, which the caller frees. */
-static int64_t resource_of(struct reader *reader, const json_t *thread, const struct weighting *weighting,
+static int64_t resource_of(struct reader *reader, const struct json_node *thread, const struct weighting *weighting,
 			   char *thread_name)
 {
 	const char *title;
@@ -275,27 +279,27 @@ static int64_t resource_of(struct reader *reader, const json_t *thread, const st
 	return own;
 }
 
-static uint32_t pid_of(const json_t *thread)
+static uint32_t pid_of(const struct json_node *thread)
 {
-	const json_t *pid = json_object_get(thread, "pid");
-	const char *text = json_text_string(pid);
+	const struct json_node *pid = json_node_member(thread, "pid");
+	const char *text = json_node_text(pid);
 	unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
 	return text ? (uint32_t)(number < UINT32_MAX ? number : 0) : json_import_number(pid, 0);
 }
 
 /* Sets the resource and the thread of the profile. */
-static int place(struct reader *reader, const json_t *thread, const struct weighting *weighting, uint32_t *resource,
-		 uint32_t *id)
+static int place(struct reader *reader, const struct json_node *thread, const struct weighting *weighting,
+		 uint32_t *resource, uint32_t *id)
 {
-	const char *name = json_text_string(json_object_get(thread, "name"));
-	const char *process = json_text_string(json_object_get(thread, "processName"));
+	const char *name = json_node_text(json_node_member(thread, "name"));
+	const char *process = json_node_text(json_node_member(thread, "processName"));
 	char *cut = strdup(name ? name : "");
 	if (!cut)
 		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
 	int64_t found = resource_of(reader, thread, weighting, cut);
 	bool has_thread = !reader->is_ours || strcmp(cut, "no thread") != 0;
 	/* Threads of other writers may have no number. */
-	uint32_t tid = json_import_number(json_object_get(thread, "tid"), (uint32_t)reader->number + 1);
+	uint32_t tid = json_import_number(json_node_member(thread, "tid"), (uint32_t)reader->number + 1);
 	int64_t made = found < 0    ? found
 		       : has_thread ? import_tree_thread(&reader->import.tree, pid_of(thread), tid,
 							 process && process[0] ? process : cut, cut)
@@ -309,33 +313,35 @@ static int place(struct reader *reader, const json_t *thread, const struct weigh
 }
 
 /* Advances the time, of a list of times or of differences. Returns 0 if it is not known. */
-static uint64_t time_of(const json_t *samples, size_t index, long double *elapsed)
+static uint64_t time_of(const struct json_node *samples, size_t index, long double *elapsed)
 {
-	const json_t *times = json_object_get(samples, "time");
-	const json_t *value = json_array_get(times ? times : json_object_get(samples, "timeDeltas"), index);
-	*elapsed = (times ? 0 : *elapsed) + (long double)json_number_value(value);
+	const struct json_node *times = json_node_member(samples, "time");
+	const struct json_node *value =
+		json_node_element(times ? times : json_node_member(samples, "timeDeltas"), index);
+	*elapsed = (times ? 0 : *elapsed) + (long double)json_node_number(value);
 	long double ns = *elapsed * NS_IN_MS;
-	return json_is_number(value) && ns >= 0 && ns < (long double)PROFILE_HITS_MOST
+	return json_node_is(value, JSON_NODE_NUMBER) && ns >= 0 && ns < (long double)PROFILE_HITS_MOST
 		       ? IMPORT_START_NS + (uint64_t)(ns + 0.5L)
 		       : 0;
 }
 
-static int read_samples(struct reader *reader, const json_t *thread, const json_t *samples)
+static int read_samples(struct reader *reader, const struct json_node *thread, const struct json_node *samples)
 {
 	struct profile *profile = reader->import.tree.profile;
 	const struct weighting *weighting = weighting_of(samples);
-	const json_t *stacks = json_object_get(samples, "stack"), *weights = json_object_get(samples, "weight");
+	const struct json_node *stacks = json_node_member(samples, "stack"),
+			       *weights = json_node_member(samples, "weight");
 	uint32_t resource = 0, id = 0;
 	long double elapsed = 0;
 	int code = place(reader, thread, weighting, &resource, &id);
-	for (size_t i = 0; i < json_array_size(stacks) && code == 0; i++) {
+	for (size_t i = 0; i < json_node_count(stacks) && code == 0; i++) {
 		reader->import.place = (struct json_place){ "sample", "thread", i, reader->number };
 		uint32_t stack = json_import_index(stacks, i, reader->stack_count);
 		uint64_t weight = 1, time_ns = time_of(samples, i, &elapsed);
-		if (stack == PROFILE_NONE && !json_is_null(json_array_get(stacks, i)))
+		if (stack == PROFILE_NONE && !json_node_is(json_node_element(stacks, i), JSON_NODE_NULL))
 			return json_import_refuse(&reader->import, "a sample refers to a stack that does not exist");
-		if (json_is_array(weights) &&
-		    !json_import_amount(json_array_get(weights, i), weighting->factor, &weight))
+		if (json_node_is(weights, JSON_NODE_ARRAY) &&
+		    !json_import_amount(json_node_element(weights, i), weighting->factor, &weight))
 			return json_import_refuse(&reader->import, "a sample's weight is no amount");
 		int64_t node = stack == PROFILE_NONE ? PROFILE_ROOT : node_of(reader, thread, stack);
 		profile->end_ns = time_ns > profile->end_ns ? time_ns : profile->end_ns;
@@ -345,14 +351,14 @@ static int read_samples(struct reader *reader, const json_t *thread, const json_
 	return code;
 }
 
-static int read_thread(struct reader *reader, const json_t *thread)
+static int read_thread(struct reader *reader, const struct json_node *thread)
 {
-	const json_t *samples = json_object_get(thread, "samples");
+	const struct json_node *samples = json_node_member(thread, "samples");
 	reader->import.place = (struct json_place){ 0 };
-	if (json_object_get(samples, "schema"))
+	if (json_node_member(samples, "schema"))
 		return json_import_refuse(&reader->import,
 					  "it is not processed (open and save it at profiler.firefox.com)");
-	if (!json_is_array(json_object_get(samples, "stack")))
+	if (!json_node_is(json_node_member(samples, "stack"), JSON_NODE_ARRAY))
 		return json_import_refuse(&reader->import, "thread %zu has no 'samples' with stacks", reader->number);
 	find_columns(reader, thread);
 	int code = read_stacks(reader, thread);
@@ -361,15 +367,17 @@ static int read_thread(struct reader *reader, const json_t *thread)
 
 static int read_all(struct reader *reader)
 {
-	const json_t *document = reader->import.document, *meta = json_object_get(document, "meta");
-	const json_t *threads = json_object_get(document, "threads");
-	const char *writer = json_text_string(json_object_get(json_object_get(document, "shared"), "from"));
-	const char *product = json_text_string(json_object_get(meta, "product"));
+	const struct json_node *document = reader->import.document, *meta = json_node_member(document, "meta");
+	const struct json_node *threads = json_node_member(document, "threads");
+	const char *writer = json_node_text(json_node_member(json_node_member(document, "shared"), "from"));
+	const char *product = json_node_text(json_node_member(meta, "product"));
 	struct profile *profile = reader->import.tree.profile;
-	int code = json_is_array(threads) ? 0 : json_import_refuse(&reader->import, "it has no list 'threads'");
+	int code = json_node_is(threads, JSON_NODE_ARRAY)
+			   ? 0
+			   : json_import_refuse(&reader->import, "it has no list 'threads'");
 	reader->is_ours = writer && strcmp(writer, "cpprof") == 0;
-	for (; reader->number < json_array_size(threads) && code == 0; reader->number++)
-		code = read_thread(reader, json_array_get(threads, reader->number));
+	for (; reader->number < json_node_count(threads) && code == 0; reader->number++)
+		code = read_thread(reader, json_node_element(threads, reader->number));
 	profile->start_ns = profile->end_ns ? IMPORT_START_NS : 0;
 	return code < 0 ? code : import_tree_command(&reader->import.tree, product);
 }
@@ -378,7 +386,7 @@ struct profile *firefox_import(FILE *in, const char *name, const char *image, st
 {
 	(void)image; /* names need no image */
 	struct reader reader = { 0 };
-	int code = json_import_open(&reader.import, "a Firefox profile", 0, in, name, error);
+	int code = json_import_open(&reader.import, "a Firefox profile", false, in, name, error);
 	if (code == 0)
 		code = read_all(&reader);
 	free(reader.stacks);

@@ -6,7 +6,7 @@
 
 #include "base/quote.h"
 
-int json_import_open(struct json_import *import, const char *format, unsigned flags, FILE *in, const char *name,
+int json_import_open(struct json_import *import, const char *format, bool open_array, FILE *in, const char *name,
 		     struct error *error)
 {
 	*import = (struct json_import){ .format = format };
@@ -14,7 +14,8 @@ int json_import_open(struct json_import *import, const char *format, unsigned fl
 	int code = import_tree_open(&import->tree, name, error);
 	if (code < 0)
 		return code;
-	import->document = json_text_read_file(in, JSON_TEXT_REALS | flags, &found);
+	import->text = json_document_read(in, open_array, JSON_PART_BYTES, &found);
+	import->document = import->text ? json_document_root(import->text) : NULL;
 	if (import->document)
 		return 0;
 	if (found.code == ERROR_FORMAT)
@@ -25,7 +26,7 @@ int json_import_open(struct json_import *import, const char *format, unsigned fl
 
 struct profile *json_import_close(struct json_import *import, int code)
 {
-	json_decref(import->document);
+	json_document_free(import->text);
 	return import_tree_close(&import->tree, code);
 }
 
@@ -66,12 +67,13 @@ int64_t json_import_resource(struct json_import *import, const char *name, const
 	return code < 0 ? code : id;
 }
 
-int64_t json_import_own(struct json_import *import, const json_t *object, const char *unit, const char **title)
+int64_t json_import_own(struct json_import *import, const struct json_node *object, const char *unit,
+			const char **title)
 {
-	const json_t *resource = json_object_get(object, "resource");
-	const char *name = json_text_string(json_object_get(resource, "name"));
-	const char *stated = json_text_string(json_object_get(resource, "unit"));
-	*title = json_text_string(json_object_get(resource, "title"));
+	const struct json_node *resource = json_node_member(object, "resource");
+	const char *name = json_node_text(json_node_member(resource, "name"));
+	const char *stated = json_node_text(json_node_member(resource, "unit"));
+	*title = json_node_text(json_node_member(resource, "title"));
 	if (!name || !name[0] || !*title || !stated)
 		return PROFILE_NONE;
 	return json_import_resource(import, name, *title, unit ? unit : stated,
@@ -89,26 +91,26 @@ int64_t json_import_child(struct json_import *import, uint32_t node, const char 
 	return child < 0 ? import_tree_fail(&import->tree, (int)child) : child;
 }
 
-bool json_import_amount(const json_t *number, long double factor, uint64_t *amount)
+bool json_import_amount(const struct json_node *number, long double factor, uint64_t *amount)
 {
-	if (!json_is_number(number))
+	if (!json_node_is(number, JSON_NODE_NUMBER))
 		return false;
-	long double value = roundl((long double)json_real_value(number) * factor);
+	long double value = roundl((long double)json_node_number(number) * factor);
 	if (!(value >= 0 && value <= (long double)PROFILE_HITS_MOST))
 		return false;
 	*amount = (uint64_t)value;
 	return true;
 }
 
-uint32_t json_import_index(const json_t *array, size_t index, size_t limit)
+uint32_t json_import_index(const struct json_node *array, size_t index, size_t limit)
 {
-	uint32_t number = json_import_number(json_array_get(array, index), PROFILE_NONE);
+	uint32_t number = json_import_number(json_node_element(array, index), PROFILE_NONE);
 	return number < limit ? number : PROFILE_NONE;
 }
 
-uint32_t json_import_number(const json_t *value, uint32_t otherwise)
+uint32_t json_import_number(const struct json_node *value, uint32_t otherwise)
 {
-	double number = json_is_number(value) ? json_real_value(value) : -1;
+	double number = json_node_is(value, JSON_NODE_NUMBER) ? json_node_number(value) : -1;
 	return number >= 0 && number <= UINT32_MAX && number == floor(number) ? (uint32_t)number : otherwise;
 }
 

@@ -46,24 +46,25 @@ struct reader {
 /* In files of cpprof a name is one function, and the files are those of its lines. */
 static int read_frames(struct reader *reader)
 {
-	const json_t *frames = json_object_get(json_object_get(reader->import.document, "shared"), "frames");
-	if (!json_is_array(frames))
+	const struct json_node *frames =
+		json_node_member(json_node_member(reader->import.document, "shared"), "frames");
+	if (!json_node_is(frames, JSON_NODE_ARRAY))
 		return json_import_refuse(&reader->import, "it has no list 'frames' in 'shared'");
-	size_t count = json_array_size(frames);
+	size_t count = json_node_count(frames);
 	int64_t module = import_tree_module(&reader->import.tree, "");
 	reader->locations = calloc(count + 1, sizeof(*reader->locations));
 	if (!reader->locations || module < 0)
 		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
 	for (size_t i = 0; i < count; i++) {
-		const json_t *row = json_array_get(frames, i);
-		const char *name = json_text_string(json_object_get(row, "name"));
+		const struct json_node *row = json_node_element(frames, i);
+		const char *name = json_node_text(json_node_member(row, "name"));
 		if (!name)
 			return json_import_refuse(&reader->import, "frame %zu has no name", i);
 		const struct import_frame frame = { .function = name,
 						    .function_bytes = strlen(name),
-						    .file = json_text_string(json_object_get(row, "file")),
+						    .file = json_node_text(json_node_member(row, "file")),
 						    .home = reader->is_ours ? "" : NULL,
-						    .line = json_import_number(json_object_get(row, "line"), 0) };
+						    .line = json_import_number(json_node_member(row, "line"), 0) };
 		int64_t location = import_tree_location(&reader->import.tree, (uint32_t)module, &frame, 1);
 		if (location < 0)
 			return (int)location;
@@ -80,11 +81,12 @@ static int64_t child_of(struct reader *reader, uint32_t node, uint32_t frame)
 
 /* --- sampled --- */
 
-static int64_t node_of(struct reader *reader, const json_t *sample)
+static int64_t node_of(struct reader *reader, const struct json_node *sample)
 {
-	int64_t node = json_is_array(sample) ? PROFILE_ROOT
-					     : json_import_refuse(&reader->import, "a sample is no list of frames");
-	for (size_t i = 0; i < json_array_size(sample) && node >= 0; i++) {
+	int64_t node = json_node_is(sample, JSON_NODE_ARRAY)
+			       ? PROFILE_ROOT
+			       : json_import_refuse(&reader->import, "a sample is no list of frames");
+	for (size_t i = 0; i < json_node_count(sample) && node >= 0; i++) {
 		uint32_t frame = json_import_index(sample, i, reader->location_count);
 		if (frame == PROFILE_NONE)
 			return json_import_refuse(&reader->import, "a sample has a frame that does not exist");
@@ -93,18 +95,19 @@ static int64_t node_of(struct reader *reader, const json_t *sample)
 	return node;
 }
 
-static int read_sampled(struct reader *reader, const json_t *profile)
+static int read_sampled(struct reader *reader, const struct json_node *profile)
 {
-	const json_t *samples = json_object_get(profile, "samples"), *weights = json_object_get(profile, "weights");
-	if (!json_is_array(samples) || json_array_size(samples) != json_array_size(weights))
+	const struct json_node *samples = json_node_member(profile, "samples"),
+			       *weights = json_node_member(profile, "weights");
+	if (!json_node_is(samples, JSON_NODE_ARRAY) || json_node_count(samples) != json_node_count(weights))
 		return json_import_refuse(&reader->import, "profile %zu has not as many 'weights' as 'samples'",
 					  reader->number);
-	for (size_t i = 0; i < json_array_size(samples); i++) {
+	for (size_t i = 0; i < json_node_count(samples); i++) {
 		uint64_t weight;
 		reader->import.place = (struct json_place){ "sample", "profile", i, reader->number };
-		if (!json_import_amount(json_array_get(weights, i), reader->unit->factor, &weight))
+		if (!json_import_amount(json_node_element(weights, i), reader->unit->factor, &weight))
 			return json_import_refuse(&reader->import, "a weight is no amount");
-		int64_t node = node_of(reader, json_array_get(samples, i));
+		int64_t node = node_of(reader, json_node_element(samples, i));
 		int code = node < 0 ? (int)node
 				    : import_tree_hit(&reader->import.tree, 0, reader->thread, (uint32_t)node,
 						      reader->resource, weight);
@@ -117,9 +120,10 @@ static int read_sampled(struct reader *reader, const json_t *profile)
 /* --- evented --- */
 
 /* Returns the time in ns, or NAN. */
-static long double time_of(const struct unit *unit, const json_t *number)
+static long double time_of(const struct unit *unit, const struct json_node *number)
 {
-	return json_is_number(number) ? (long double)json_real_value(number) * unit->factor : (long double)NAN;
+	return json_node_is(number, JSON_NODE_NUMBER) ? (long double)json_node_number(number) * unit->factor
+						      : (long double)NAN;
 }
 
 /* Adds the time up to `now` to the innermost call. */
@@ -136,11 +140,11 @@ static int end_stretch(struct reader *reader, uint64_t *since, long double now)
 			       reader->calls[reader->call_count - 1].node, reader->resource, until - from);
 }
 
-static int read_event(struct reader *reader, const json_t *event, uint64_t *since)
+static int read_event(struct reader *reader, const struct json_node *event, uint64_t *since)
 {
-	const char *type = json_text_string(json_object_get(event, "type"));
-	uint32_t frame = json_import_number(json_object_get(event, "frame"), PROFILE_NONE);
-	int code = end_stretch(reader, since, time_of(reader->unit, json_object_get(event, "at")));
+	const char *type = json_node_text(json_node_member(event, "type"));
+	uint32_t frame = json_import_number(json_node_member(event, "frame"), PROFILE_NONE);
+	int code = end_stretch(reader, since, time_of(reader->unit, json_node_member(event, "at")));
 	if (code < 0)
 		return code;
 	if (!type || frame >= reader->location_count)
@@ -163,17 +167,18 @@ static int read_event(struct reader *reader, const json_t *event, uint64_t *sinc
 	return 0;
 }
 
-static int read_evented(struct reader *reader, const json_t *profile)
+static int read_evented(struct reader *reader, const struct json_node *profile)
 {
-	const json_t *events = json_object_get(profile, "events"), *end = json_object_get(profile, "endValue");
+	const struct json_node *events = json_node_member(profile, "events"),
+			       *end = json_node_member(profile, "endValue");
 	uint64_t since = 0;
-	int code = json_is_array(events)
+	int code = json_node_is(events, JSON_NODE_ARRAY)
 			   ? 0
 			   : json_import_refuse(&reader->import, "profile %zu has no 'events'", reader->number);
 	reader->call_count = 0;
-	for (size_t i = 0; i < json_array_size(events) && code == 0; i++) {
+	for (size_t i = 0; i < json_node_count(events) && code == 0; i++) {
 		reader->import.place = (struct json_place){ "event", "profile", i, reader->number };
-		code = read_event(reader, json_array_get(events, i), &since);
+		code = read_event(reader, json_node_element(events, i), &since);
 	}
 	if (code == 0 && reader->call_count > 0)
 		code = end_stretch(reader, &since, time_of(reader->unit, end));
@@ -182,18 +187,18 @@ static int read_evented(struct reader *reader, const json_t *profile)
 
 /* --- profiles --- */
 
-static const struct unit *unit_of(const json_t *profile)
+static const struct unit *unit_of(const struct json_node *profile)
 {
-	const char *word = json_text_string(json_object_get(profile, "unit"));
+	const char *word = json_node_text(json_node_member(profile, "unit"));
 	for (size_t i = 0; word && i < sizeof(UNITS) / sizeof(UNITS[0]); i++)
 		if (strcmp(UNITS[i].word, word) == 0)
 			return &UNITS[i];
 	return NULL;
 }
 
-static bool is_evented(const json_t *profile)
+static bool is_evented(const struct json_node *profile)
 {
-	const char *type = json_text_string(json_object_get(profile, "type"));
+	const char *type = json_node_text(json_node_member(profile, "type"));
 	return type && strcmp(type, "evented") == 0;
 }
 
@@ -232,7 +237,7 @@ static int place_other(struct reader *reader, const char *name, const char *proc
 }
 
 /* Sets the resource and the thread. */
-static int place(struct reader *reader, const json_t *profile, const char *name, const char *process)
+static int place(struct reader *reader, const struct json_node *profile, const char *name, const char *process)
 {
 	const char *title;
 	bool is_count = strcmp(reader->unit->word, "none") == 0;
@@ -245,10 +250,10 @@ static int place(struct reader *reader, const json_t *profile, const char *name,
 	return place_own(reader, (uint32_t)own, strncmp(name, title, length) == 0 ? name + length : "", process);
 }
 
-static int read_profile(struct reader *reader, const json_t *profile, const char *process)
+static int read_profile(struct reader *reader, const struct json_node *profile, const char *process)
 {
-	const char *name = json_text_string(json_object_get(profile, "name"));
-	const char *type = json_text_string(json_object_get(profile, "type"));
+	const char *name = json_node_text(json_node_member(profile, "name"));
+	const char *type = json_node_text(json_node_member(profile, "type"));
 	reader->unit = unit_of(profile);
 	reader->import.place = (struct json_place){ 0 };
 	if (!type || !reader->unit)
@@ -265,18 +270,18 @@ static int read_profile(struct reader *reader, const json_t *profile, const char
 }
 
 /* Sets the range of time of the events. */
-static void find_start(struct reader *reader, const json_t *profiles)
+static void find_start(struct reader *reader, const struct json_node *profiles)
 {
 	struct profile *profile = reader->import.tree.profile;
 	long double end = 0;
 	bool has_times = false;
-	for (size_t i = 0; i < json_array_size(profiles); i++) {
-		const json_t *row = json_array_get(profiles, i);
+	for (size_t i = 0; i < json_node_count(profiles); i++) {
+		const struct json_node *row = json_node_element(profiles, i);
 		const struct unit *unit = unit_of(row);
 		if (!unit || !is_evented(row))
 			continue;
-		long double from = time_of(unit, json_object_get(row, "startValue"));
-		long double to = time_of(unit, json_object_get(row, "endValue"));
+		long double from = time_of(unit, json_node_member(row, "startValue"));
+		long double to = time_of(unit, json_node_member(row, "endValue"));
 		reader->start = !has_times || from < reader->start ? from : reader->start;
 		end = !has_times || to > end ? to : end;
 		has_times = true;
@@ -289,15 +294,16 @@ static void find_start(struct reader *reader, const json_t *profiles)
 
 static int read_all(struct reader *reader)
 {
-	const json_t *document = reader->import.document, *profiles = json_object_get(document, "profiles");
-	const char *exporter = json_text_string(json_object_get(document, "exporter"));
-	const char *title = json_text_string(json_object_get(document, "name"));
+	const struct json_node *document = reader->import.document, *profiles = json_node_member(document, "profiles");
+	const char *exporter = json_node_text(json_node_member(document, "exporter"));
+	const char *title = json_node_text(json_node_member(document, "name"));
 	reader->is_ours = exporter && strncmp(exporter, "cpprof ", strlen("cpprof ")) == 0;
-	int code = json_is_array(profiles) ? read_frames(reader)
-					   : json_import_refuse(&reader->import, "it has no list 'profiles'");
+	int code = json_node_is(profiles, JSON_NODE_ARRAY)
+			   ? read_frames(reader)
+			   : json_import_refuse(&reader->import, "it has no list 'profiles'");
 	find_start(reader, profiles);
-	for (; code == 0 && reader->number < json_array_size(profiles); reader->number++)
-		code = read_profile(reader, json_array_get(profiles, reader->number), title ? title : "imported");
+	for (; code == 0 && reader->number < json_node_count(profiles); reader->number++)
+		code = read_profile(reader, json_node_element(profiles, reader->number), title ? title : "imported");
 	return code < 0 ? code : import_tree_command(&reader->import.tree, title);
 }
 
@@ -305,7 +311,7 @@ struct profile *speedscope_import(FILE *in, const char *name, const char *image,
 {
 	(void)image; /* names need no image */
 	struct reader reader = { 0 };
-	int code = json_import_open(&reader.import, "speedscope", 0, in, name, error);
+	int code = json_import_open(&reader.import, "speedscope", false, in, name, error);
 	if (code == 0)
 		code = read_all(&reader);
 	free(reader.locations);
