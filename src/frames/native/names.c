@@ -173,9 +173,11 @@ char *name_haskell(const char *symbol)
 	append_haskell(&text, module, behind);
 	buffer_append_byte(&text, '.');
 	append_haskell(&text, behind + 1, end);
-	char *readable = buffer_error(&text) ? NULL : strndup((const char *)text.bytes, text.size);
+	buffer_append_byte(&text, '\0');
+	if (buffer_error(&text) == 0)
+		return (char *)text.bytes;
 	buffer_release(&text);
-	return readable;
+	return NULL;
 }
 
 /* --- Rust --- */

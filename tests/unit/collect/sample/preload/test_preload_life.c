@@ -276,7 +276,10 @@ static void test_waits_from_each_position(void **state)
 		hits += found;
 		waited += preload_slots_sums(slots, now_ns()).totals[0] - before;
 	}
-	assert_in_range(hits * interval, waited - interval * 2, waited + interval * 2);
+	/* On a busy machine waits last longer by various times, each of which is rounded by itself: then the sum has five times the standard
+	 * deviation of POSITIONS roundings. A position at the start of each wait would be wrong by 30 intervals or more. */
+	enum { ROUNDING_MOST = 15 };
+	assert_in_range(hits * interval, waited - interval * ROUNDING_MOST, waited + interval * ROUNDING_MOST);
 }
 
 /* No sample is made of an impossible wait, which began before the recording or in the future. Without the path of
