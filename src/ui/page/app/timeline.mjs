@@ -19,7 +19,8 @@ const CLOCK_STEPS = [1, 2, 3, 6, 12, 24, 48, 7 * 24, 30 * 24, 365 * 24].map((hou
 /** @typedef {{rows: (Row | string)[], height: number, from: number, to: number, outside: number, reason: string}} Shown rows, and paths that created
  *  threads; reason: why no part is shown */
 
-/** Whether a resource is sampled, at known times, by side, resource and key: the times of an instrumented run are not.
+/** Whether a resource has known times, by side, resource and key: the times of an instrumented run are not known. Imported counts have them in a
+ *  store's page, where those of their recordings stand in.
  *  @type {Record<string, boolean>} */
 const known = {};
 
@@ -28,7 +29,8 @@ const known = {};
 function hasRows(lanes) {
 	const shown = resource();
 	const key = `${choices.side} ${shown?.name} ${lanes}`;
-	known[key] ??= shown?.kind === "sampled" && info().duration_s > 0 && hasTimes({ side: choices.side, resource: shown.name, key: lanes });
+	const isTimed = shown?.kind === "sampled" || (lanes !== "" && shown?.kind === "merged");
+	known[key] ??= isTimed && info().duration_s > 0 && hasTimes({ side: choices.side, resource: shown.name, key: lanes });
 	return known[key];
 }
 
@@ -328,7 +330,7 @@ function drag(drawing, { rows, height, from, to }, hint) {
 	});
 }
 
-/** What a row has in the period at a place of the strip.
+/** The amounts of a row in the period at a place of the strip.
  *  @param {Row} row @param {number} place 0 to 1 */
 function valueText({ name, hits, part }, place) {
 	const period = Math.min(Math.floor(place * hits.length), hits.length - 1);
