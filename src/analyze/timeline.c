@@ -88,7 +88,8 @@ static void count(struct timeline *timeline, const struct selection *selection, 
 		const uint32_t row = row_of(timeline, i);
 		uint64_t since_ns = hit->time_ns - profile->start_ns;
 		bool is_later = since_ns > timeline->to_ns && selection->view->options.to_ns == 0;
-		if (hit->time_ns == 0 || hit->time_ns < profile->start_ns || row == PROFILE_NONE || since_ns < timeline->from_ns || is_later)
+		if (hit->time_ns == 0 || hit->time_ns < profile->start_ns || row == PROFILE_NONE ||
+		    since_ns < timeline->from_ns || is_later)
 			timeline->outside += hit->count;
 		else
 			spread(timeline, timeline->hits + row * timeline->period_count, hit, since_ns,

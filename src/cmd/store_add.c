@@ -122,7 +122,8 @@ static void check_clock(const struct adding *adding, const struct store_recordin
 	const int64_t ahead_s = (known_ns ? known_ns : recording->start_unix_ns) / STORE_NS_PER_S - time(NULL);
 	if (ahead_s > TOLERATED_S)
 		warning(adding->invocation,
-			"'%s' starts %" PRId64 " s in the future by the clock of this machine, and selections that end now "
+			"'%s' starts %" PRId64
+			" s in the future by the clock of this machine, and selections that end now "
 			"leave it out (set the clocks, or the time of a file that does not state its start)",
 			recording->name, ahead_s);
 }

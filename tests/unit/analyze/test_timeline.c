@@ -154,7 +154,7 @@ static void rows_of_a_label(void **state)
 	(void)state;
 	struct profile *profile = paths.profile;
 	struct profile_label host = { .key = (uint32_t)profile_add_string(profile, "host"),
-					    .value = (uint32_t)profile_add_string(profile, "web-1") };
+				      .value = (uint32_t)profile_add_string(profile, "web-1") };
 	int64_t set = profile_add_label_set(profile, &host, 1);
 	assert_true(set > 0);
 	assert_int_equal(profile_label_hits(profile, 5, (uint32_t)set), 0);
