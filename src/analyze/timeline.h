@@ -19,8 +19,8 @@ struct timeline {
 	struct transformed *transformed; /* held; NULL: no transforms */
 	uint64_t from_ns, to_ns; /* since the start of the recording: the ends of the first and of the last period */
 	size_t period_count;
-	struct label_group_list
-		*groups; /* owned; by the values of a key: each is a row; NULL: each thread of the profile is */
+	/* owned; by the values of a key: each is a row; NULL: each thread of the profile is */
+	struct label_group_list *groups;
 	size_t row_count;
 	double *hits; /* owned; [row_count x period_count]: the hits of row r in period p at r x period_count + p */
 	/* owned; [the profile's thread_count]: the node that marks where a thread was created (profile/thread_mark.h); PROFILE_ROOT: not known, or none
