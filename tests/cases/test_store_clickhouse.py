@@ -322,7 +322,12 @@ def test_wrong_versions_and_tables(store, tmp_path, sql, message):
 def test_no_store(clickhouse, store):
 	check_failure(run("report", "--store", store), "the database has no store (cpprof store add makes one)")
 	assert clickhouse.query(f"SELECT count() FROM system.databases WHERE name = '{store.database}'") == [["0"]]
-	check_failure(run("report", "--store", f"http://127.0.0.1:{free_ports(1)[0]}/db"), "cannot read store", "onnect")
+
+
+@pytest.mark.parametrize("words", ["report", "html", "regress", "store top"])
+def test_no_server(tmp_path, words):
+	check_failure(run(*words.split(), "--store", f"http://127.0.0.1:{free_ports(1)[0]}/db", directory=tmp_path), "cannot read store", "onnect")
+	assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("sql, message", [
