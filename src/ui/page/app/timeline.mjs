@@ -243,7 +243,7 @@ function drawn(rows, rowHeight, from, to) {
 	const most = shown.reduce((most, row) => row.selects || shown.length === 1 ? Math.max(most, largest(row)) : most, 0);
 	const periods = shown[0].hits.length, height = rows.length * rowHeight;
 	const drawing = /** @type {SVGElement} */ (svg("svg", { class: "timeline", viewBox: `0 0 ${periods} ${height}`, preserveAspectRatio: "none", height, role: "img",
-		"aria-label": `${laneKey() ? `${resource().title} of ${shown.map((row) => row.name).join(", ")}` : `Hits of ${counted(shown.length, "thread")}`} over ${
+		"aria-label": `${laneKey() ? `${resource().title} of ${shown.map((row) => safe(row.name)).join(", ")}` : `Hits of ${counted(shown.length, "thread")}`} over ${
 			(to - from).toFixed(3)} seconds. ${hintText()}` }));
 	rows.forEach((row, y) => {
 		if (typeof row === "string")
