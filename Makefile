@@ -5,6 +5,7 @@
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make demo-optimize build a program anew from its call paths, and measure the gain
 #   make demo-contextualize  give a call path its own functions, predict the saving, and measure it
+#   make demo-fleet find what became slower on five simulated hosts, in a store on three servers
 #   make check      the gate, in minutes: gcc without warnings, unit tests, exact command-line tests, lint
 #   make check-all  also clang, analyzer, arm64, sanitizers, fuzzers, clang-tidy, browsers, languages, faults, kill points
 #   make measure    the tests that compare times, shares of samples, rates or intervals; prints a table
@@ -29,7 +30,7 @@ MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source demo-optimize demo-contextualize check check-all measure quick lint format bench install uninstall deb dist clean help
+.PHONY: all setup demo demo-source demo-optimize demo-contextualize demo-fleet check check-all measure quick lint format bench install uninstall deb dist clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -55,6 +56,11 @@ demo-optimize: all
 demo-contextualize: all
 	@tools/setup demo
 	@tools/demo-contextualize $(BUILD)
+
+# Without clickhouse-server, the demo uses a file of SQLite, and says so.
+demo-fleet: all
+	-@tools/setup demo-fleet
+	@tools/demo-fleet $(BUILD)
 
 check:
 	@tools/setup check

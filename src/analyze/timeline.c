@@ -67,6 +67,14 @@ static bool is_of_view(const struct selection *selection, size_t hit)
 	       selection_part(selection, hit, &taken);
 }
 
+/* Returns the row of a hit, or PROFILE_NONE. */
+static uint32_t row_of(const struct timeline *timeline, size_t hit)
+{
+	const struct profile *profile = timeline->profile;
+	return timeline->groups ? timeline->groups->group_of_set[profile_hit_labels(profile, hit)]
+				: profile->hits[hit].thread;
+}
+
 /* A thread's first hits may be at its start in the kernel, or on a broken path, which have no mark. */
 static void count(struct timeline *timeline, const struct selection *selection, const uint32_t *marks)
 {
@@ -77,19 +85,35 @@ static void count(struct timeline *timeline, const struct selection *selection, 
 			continue;
 		if (hit->thread != PROFILE_NONE && timeline->marks[hit->thread] == PROFILE_ROOT)
 			timeline->marks[hit->thread] = marks[hit->node];
+		const uint32_t row = row_of(timeline, i);
 		uint64_t since_ns = hit->time_ns - profile->start_ns;
 		bool is_later = since_ns > timeline->to_ns && selection->view->options.to_ns == 0;
-		if (hit->time_ns < profile->start_ns || hit->thread == PROFILE_NONE || since_ns < timeline->from_ns ||
-		    is_later)
+		if (hit->time_ns == 0 || hit->time_ns < profile->start_ns || row == PROFILE_NONE ||
+		    since_ns < timeline->from_ns || is_later)
 			timeline->outside += hit->count;
 		else
-			spread(timeline, timeline->hits + hit->thread * timeline->period_count, hit, since_ns,
+			spread(timeline, timeline->hits + row * timeline->period_count, hit, since_ns,
 			       span_of(profile, hit));
 	}
 }
 
-struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, size_t periods,
-				  struct error *error)
+/* Allocates the rows. Returns 0 or a negative error. */
+static int make_rows(struct timeline *timeline, const struct view *view, uint32_t key, struct error *error)
+{
+	const size_t threads = timeline->profile->thread_count;
+	if (key != TIMELINE_THREADS) {
+		timeline->groups = analyze_label_groups(view, key, error);
+		if (!timeline->groups)
+			return error->code;
+	}
+	timeline->row_count = timeline->groups ? timeline->groups->count : threads;
+	timeline->hits = calloc(timeline->row_count * timeline->period_count + 1, sizeof(*timeline->hits));
+	timeline->marks = calloc(threads + 1, sizeof(*timeline->marks));
+	return timeline->hits && timeline->marks ? 0 : ERROR_MEMORY;
+}
+
+struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, uint32_t key,
+				  size_t periods, struct error *error)
 {
 	if (!options->every_resource && options->resource >= profile->resource_count) {
 		error_set(error, ERROR_NOT_FOUND, "the profile has no resource number %u", options->resource);
@@ -111,12 +135,9 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 					       .transformed = transformed,
 					       .from_ns = options->from_ns,
 					       .to_ns = end_ns > options->from_ns ? end_ns : options->from_ns + 1,
-					       .period_count = periods,
-					       .thread_count = profile->thread_count };
-		timeline->hits = calloc(profile->thread_count * periods + 1, sizeof(*timeline->hits));
-		timeline->marks = calloc(profile->thread_count + 1, sizeof(*timeline->marks));
+					       .period_count = periods };
 	}
-	if (!marks || !timeline || !timeline->hits || !timeline->marks || status < 0) {
+	if (!marks || !timeline || status < 0 || make_rows(timeline, &view, key, error) < 0) {
 		if (!timeline)
 			transformed_drop(transformed);
 		timeline_free(timeline);
@@ -135,6 +156,7 @@ void timeline_free(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
+	label_group_list_free(timeline->groups);
 	free(timeline->hits);
 	free(timeline->marks);
 	transformed_drop(timeline->transformed);

@@ -188,6 +188,7 @@ static const struct command_example examples[] = {
 	{ "cpprof html --open", "look at the profile in a browser" },
 	{ "cpprof html run.data -o run.html", "one file to send to a colleague; it needs no network" },
 	{ "cpprof html profile.pb.gz", "the page of another tool's file that 'cpprof import' reads" },
+	{ "cpprof html --store cpprof.db --from -1d", "services, hosts and call paths of a store over a day" },
 	{ "cpprof html before.data after.data", "what a change of the program did, in pictures" },
 	{ "cpprof html a1.data a2.data a3.data -- b1.data b2.data b3.data",
 	  "the same from three recordings of each, whose differences from run to run are then known" },

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -113,6 +114,20 @@ static int spool_recording(struct adding *adding, const struct store_recording *
 	return EXIT_DONE;
 }
 
+/* Warns of a recording from the future: windows of time that end now do not have it, and prune keeps it. */
+static void check_clock(const struct adding *adding, const struct store_recording *recording)
+{
+	enum { TOLERATED_S = 60 };
+	const int64_t known_ns = recording->profile->start_unix_ns;
+	const int64_t ahead_s = (known_ns ? known_ns : recording->start_unix_ns) / STORE_NS_PER_S - time(NULL);
+	if (ahead_s > TOLERATED_S)
+		warning(adding->invocation,
+			"'%s' starts %" PRId64
+			" s in the future by the clock of this machine, and selections that end now "
+			"leave it out (set the clocks, or the time of a file that does not state its start)",
+			recording->name, ahead_s);
+}
+
 /* Adds a recording to the store, or else keeps it in the spool. */
 static int add_recording(struct adding *adding, struct store_recording *recording)
 {
@@ -147,6 +162,7 @@ static int add_file(struct adding *adding, const char *path)
 	if (!profile)
 		return EXIT_FAILED;
 	recording.profile = profile;
+	check_clock(adding, &recording);
 	int result = add_recording(adding, &recording);
 	profile_free(profile);
 	return result;

@@ -236,10 +236,10 @@ static size_t named_resources(const struct invocation *invocation, const char **
 	return count;
 }
 
-/* Returns whether the command divides hits by their recordings' services or hosts. */
+/* Returns whether the command divides hits by their recordings' services or hosts, or by the times of recordings. */
 static bool wants_sources(const struct invocation *invocation)
 {
-	bool wants = invocation->command == &command_regress;
+	bool wants = invocation->command == &command_regress || invocation->command == &command_html;
 	for (size_t i = 0; i < invocation->use_count && !wants; i++) {
 		const struct option_use *use = &invocation->uses[i];
 		const struct report *report = report_of_option(use->option->id);

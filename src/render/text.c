@@ -13,6 +13,8 @@ void render_safe_text(FILE *out, const char *text)
 	safe_text_write(out, text, strlen(text), "");
 }
 
+#define MOST_SHORT 9999.5 /* larger amounts get an exponent in four digits */
+
 struct scale {
 	double from; /* smallest amount that uses this scale */
 	const char *name;
@@ -24,7 +26,8 @@ static void print_scaled(char *text, size_t bytes, double amount, const struct s
 	const struct scale *scale = scales;
 	while (fabs(amount) < scale->from && scale[1].name)
 		scale++;
-	snprintf(text, bytes, "%.4g %s", amount / scale->from, scale->name);
+	amount /= scale->from;
+	snprintf(text, bytes, fabs(amount) < MOST_SHORT ? "%.4g %s" : "%.0f %s", amount, scale->name);
 }
 
 bool render_is_time(const char *unit)

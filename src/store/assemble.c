@@ -126,7 +126,7 @@ static void add_times(struct assemble *assemble, const struct profile *descripti
 	if (is_first) {
 		assemble->base_unix_ns = start;
 		assemble->base_ns = description->start_ns;
-		profile->start_unix_ns = description->start_unix_ns;
+		profile->start_unix_ns = selection->has_sources ? recording->start_unix_ns : description->start_unix_ns;
 		profile->start_ns = description->start_ns;
 		profile->ended = true;
 	}
@@ -216,10 +216,12 @@ static bool time_of(const struct assemble *assemble, const struct assembled_row 
 	const struct assembled_part *part = &assemble->parts[row->recording];
 	int64_t unix_ns, since_ns;
 	*time_ns = 0;
-	if (row->bucket == BATCH_NO_TIME)
+	if (row->bucket == BATCH_NO_TIME && !assemble->selection->has_sources)
 		return true;
-	if (row->bucket < 0 || __builtin_add_overflow(row->bucket, part->first_bucket, &unix_ns) ||
-	    __builtin_mul_overflow(unix_ns, assemble->bucket_ns, &unix_ns))
+	if (row->bucket == BATCH_NO_TIME)
+		unix_ns = part->start_unix_ns;
+	else if (row->bucket < 0 || __builtin_add_overflow(row->bucket, part->first_bucket, &unix_ns) ||
+		 __builtin_mul_overflow(unix_ns, assemble->bucket_ns, &unix_ns))
 		return false;
 	if (unix_ns < part->start_unix_ns)
 		unix_ns = part->start_unix_ns;

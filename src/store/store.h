@@ -63,7 +63,9 @@ struct store_recording {
 struct store_selection {
 	const char *service, *host; /* NULL: any */
 	struct store_labels labels; /* hits must have all of them, from the program or its recording */
-	bool has_sources; /* hits get the labels `service` and `host` of their recording, if they have no such keys */
+	/* Hits get the labels `service` and `host` of their recording, if they have no such keys; those without a time get the time of its
+	 * start. The sum starts with the first recording, even if that does not know its start. */
+	bool has_sources;
 	int64_t from_unix_ns; /* INT64_MIN: open */
 	int64_t to_unix_ns;   /* exclusive; INT64_MAX: open */
 	/* Words for the resources that are needed: a name, its beginning, or a title. Hits of

@@ -172,6 +172,39 @@ def test_labels_of_a_recording_and_of_the_program(profiles, store, tmp_path):
 	assert whole == done("report", "--body", "-r", "cpu", *ALL, "--store", store)
 
 
+def test_recordings_from_the_future(store, tmp_path):
+	"""A host whose clock is ahead: its recordings are kept, with a warning, and are selected by their own times."""
+	now = time.time()
+	for name, ahead in (("ahead", 7200), ("right", -600), ("nearly", 20)):
+		source, data = tmp_path / f"{name}.folded", tmp_path / f"{name}.data"
+		source.write_text(f"main;{name} 7\n")
+		done("import", "--format", "folded", "-o", data, source)
+		os.utime(data, (now + ahead,) * 2)
+		added = run("store", "add", "--store", store, "--host", name, data)
+		warning = re.search(r"'.*ahead.data' starts (\d+) s in the future by the clock of this machine, .*\(set the clocks", added.stderr)
+		assert added.returncode == 0 and bool(warning) == (name == "ahead"), added.stderr
+		assert not warning or 7000 < int(warning[1]) <= 7200
+	assert recordings(store) == 3
+	assert {line.split(";")[1] for line in done("export", "--store", store, "--from", "-1h", "--to", "now").splitlines()} == {"right 7"}
+	assert "main;ahead 7" in done("export", "--store", store, "--from", "-1h").splitlines()
+	done("store", "prune", "--store", store, "--older-than", "0s")
+	assert done("export", "--store", store, "--host", "ahead") == "main;ahead 7\n"
+
+
+def test_two_machines_of_one_name(store, tmp_path):
+	"""Both count; reports show one host, and a label tells them apart."""
+	for number in (1, 2):
+		source, data = tmp_path / f"{number}.folded", tmp_path / f"{number}.data"
+		source.write_text(f"main;f{number} {number}\n")
+		done("import", "--format", "folded", "-o", data, source)
+		os.utime(data, (1_700_000_000,) * 2)
+		add(tmp_path, store, data, service="shop", host="localhost", label=f"rack={number}")
+	assert recordings(store) == 2
+	assert done("export", "--store", store, "--host", "localhost") == "main;f1 1\nmain;f2 2\n"
+	assert "1.0000 host=localhost [3]" in re.sub(r" ±\S+", "", done("report", "--by-label=host", "--store", store))
+	assert done("export", "--store", store, "--host", "localhost", "--label", "rack=2") == "main;f2 2\n"
+
+
 def sizes(store):
 	"""All of `stats` but the times and the bytes."""
 	text = done("store", "stats", "--store", store)

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from clickhouse_support import ClickHouse, ClickHouseStore, free_ports
+from clickhouse_support import ClickHouse, ClickHouseStore, cluster, free_ports
 from cli_support import CPPROF, check_failure, done, run
 from server_support import Server
 from store_support import add, names, without_suffixes
@@ -191,9 +191,7 @@ def test_tls(tmp_path):
 # --- shards ---
 
 def test_three_shards(profiles, tmp_path):
-	ports = [free_ports(2) for _ in range(3)]
-	servers = [ClickHouse(tmp_path / f"s{index}", pair, [tcp for _, tcp in ports]) for index, pair in enumerate(ports)]
-	try:
+	with cluster(tmp_path, 3) as servers:
 		urls = [server.url("db") for server in servers]
 		done("store", "init", "--store", urls[0], "--cluster", "fleet")
 		check_failure(run("store", "stats", "--store", urls[0]), "a server of its cluster has no tables (cpprof store init --cluster on each)")
@@ -219,21 +217,13 @@ def test_three_shards(profiles, tmp_path):
 			done("store", "prune", "--store", url, "--older-than", "0s")
 		for server in servers:
 			assert server.query("SELECT count() FROM hits_shard", "db") == [["0"]]
-	finally:
-		for server in servers:
-			server.kill()
 
 
 def test_settings_of_servers_differ(tmp_path):
-	ports = [free_ports(2) for _ in range(2)]
-	servers = [ClickHouse(tmp_path / f"s{index}", pair, [tcp for _, tcp in ports]) for index, pair in enumerate(ports)]
-	try:
+	with cluster(tmp_path, 2) as servers:
 		for server, bucket in zip(servers, ("10s", "1m")):
 			done("store", "init", "--store", server.url("db"), "--cluster", "fleet", "--bucket", bucket)
 		check_failure(run("store", "stats", "--store", servers[0].url("db")), "its servers were made with different settings")
-	finally:
-		for server in servers:
-			server.kill()
 
 
 # --- spool ---
@@ -332,7 +322,12 @@ def test_wrong_versions_and_tables(store, tmp_path, sql, message):
 def test_no_store(clickhouse, store):
 	check_failure(run("report", "--store", store), "the database has no store (cpprof store add makes one)")
 	assert clickhouse.query(f"SELECT count() FROM system.databases WHERE name = '{store.database}'") == [["0"]]
-	check_failure(run("report", "--store", f"http://127.0.0.1:{free_ports(1)[0]}/db"), "cannot read store", "onnect")
+
+
+@pytest.mark.parametrize("words", ["report", "html", "regress", "store top"])
+def test_no_server(tmp_path, words):
+	check_failure(run(*words.split(), "--store", f"http://127.0.0.1:{free_ports(1)[0]}/db", directory=tmp_path), "cannot read store", "onnect")
+	assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("sql, message", [

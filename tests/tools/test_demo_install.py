@@ -1,5 +1,7 @@
 """The first steps of a new user: the demo, and an installation."""
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +40,50 @@ def test_demo_of_contextualize_copies_the_path_and_keeps_the_output():
     for name in ("qsort_1", "uniquify_db_1"):
         assert f"{name}(" in (BUILD / "demo-contextualize/better.patch").read_text()
     assert " uniquify_db_1 qsort_1 sort_names" in done.stdout.rpartition("report --down main")[2]
+
+
+def servers_of(folder):
+    """The processes whose command line has a path below a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"{folder}/".encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
+
+
+def demo_of_fleet(folder, *words):
+    """Starts the demo with this folder for what it makes."""
+    return subprocess.Popen([REPOSITORY / "tools" / "demo-fleet", BUILD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "TMPDIR": str(folder)})
+
+
+@pytest.mark.long("adds hundreds of recordings to a store")
+@pytest.mark.parametrize("words", [["--sqlite"], pytest.param([], marks=pytest.mark.needs("clickhouse-server"))])
+def test_demo_of_a_fleet_finds_the_planted_path(tmp_path, words):
+    demo = demo_of_fleet(tmp_path, *words)
+    shown, errors = demo.communicate(timeout=240)
+    assert demo.returncode == 0, errors
+    assert ("The store is a file of SQLite" if words else "Three servers of ClickHouse") in shown
+    for question in ("store top", "regress", "diff --functions", "html"):
+        assert f"\n$ cpprof {question} " in shown
+    assert "\nThe cause: main;serve;checkout;price;match_rules, in the service shop.\n" in shown
+    assert (BUILD / "demo-fleet.html").stat().st_size > 100000
+    assert not list(tmp_path.iterdir()) and not servers_of(tmp_path)
+
+
+@pytest.mark.long("starts servers")
+@pytest.mark.needs("clickhouse-server")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_demo_of_a_fleet_leaves_nothing(tmp_path, number):
+    demo = demo_of_fleet(tmp_path)
+    while "store add" not in demo.stdout.readline():
+        assert demo.poll() is None
+    assert servers_of(tmp_path)
+    demo.send_signal(number)
+    demo.communicate(timeout=60)
+    assert demo.returncode != 0
+    assert not list(tmp_path.iterdir()) and not servers_of(tmp_path)
 
 
 def test_install(tmp_path):

@@ -643,7 +643,10 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	if (page_request_read(&request, engine, NULL, text, error) < 0)
 		return NULL;
 	view_cache_share(&engine->views, request.profile, &request.settings.view);
-	struct timeline *timeline = analyze_timeline(request.profile, &request.settings.view, periods, error);
+	uint32_t key = TIMELINE_THREADS;
+	struct timeline *timeline = NULL;
+	if (!request.key || lookup_label_key(request.profile, request.key, &key, error) == 0)
+		timeline = analyze_timeline(request.profile, &request.settings.view, key, periods, error);
 	*side = timeline ? timeline->profile : request.profile;
 	page_request_release(&request);
 	return timeline;
@@ -659,7 +662,8 @@ int engine_has_times(const struct engine *engine, const char *text, struct error
 	bool has_times = false;
 	for (size_t i = 0; i < profile->hit_count && !has_times; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		has_times = hit->resource == request.settings.view.resource && hit->thread != PROFILE_NONE &&
+		has_times = hit->resource == request.settings.view.resource &&
+			    (request.key || hit->thread != PROFILE_NONE) && hit->time_ns > 0 &&
 			    hit->time_ns >= profile->start_ns;
 	}
 	page_request_release(&request);

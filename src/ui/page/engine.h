@@ -35,8 +35,9 @@
  *   file        for the report source, in place of a root: the lines of this file, of all functions
  *   other       for the shape stacks: a second resource, which colours the boxes
  *   root        the function of a report, of down and of up
+ *   key         of a timeline, and of the report by-label: the label whose values are its rows
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, spread,
- *   zeros (on or off), group, key
+ *   zeros (on or off), group
  *   term        a term of a what-if (may be repeated)
  *   transform   KIND=FUNCTION (may be repeated): changes the paths first (analyze/transform.h)
  *   kernel                                 show, hide or only
@@ -151,11 +152,12 @@ int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits
 /* Returns whether the label of a box, or of one below it, is marked. The boxes of callers are not known to be. */
 bool picture_holds(const struct picture *picture, uint32_t node);
 
-/* Returns a timeline that the caller frees, and sets *side to its profile; or returns NULL with `error` set. */
+/* Returns a timeline by the key of the request, or by threads, that the caller frees, and sets *side to its profile; or returns NULL with
+ * `error` set. */
 struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,
 				 const struct profile **side, struct error *error);
 
-/* Returns whether a hit of the request's resource has a time and a thread, whatever else is selected; or a negative error. */
+/* Returns whether a hit of the request's resource has a time and, without a key, a thread, whatever else is selected; or a negative error. */
 int engine_has_times(const struct engine *engine, const char *text, struct error *error);
 
 /* Returns the path of a node as function names with ';' between them: of a mark (timeline.h) the path that created its threads; "" for

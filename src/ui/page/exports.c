@@ -347,7 +347,7 @@ const char *EXPORTED(page_interval)(double gticks, const char *unit)
 	return gticks < 0 ? NULL : render_interval(text, sizeof(text), (uint64_t)gticks, unit);
 }
 
-/* Counts hits over time. Returns the address of [threads x periods] doubles, or 0. */
+/* Counts hits over time. Returns the address of [rows x periods] doubles, or 0. page_timeline_rows is then the number of rows. */
 const double *EXPORTED(page_timeline)(const char *request, size_t periods)
 {
 	failure = (struct error){ 0 };
@@ -356,7 +356,21 @@ const double *EXPORTED(page_timeline)(const char *request, size_t periods)
 	return timeline ? timeline->hits : NULL;
 }
 
-/* Returns 1 if a hit of the resource has a time and a thread, 0 if none has, or -1. */
+unsigned EXPORTED(page_timeline_rows)(void)
+{
+	return timeline ? (unsigned)timeline->row_count : 0;
+}
+
+/* The value of the label of a row of the last timeline; NULL: its hits have no such label, or it is a thread. */
+const char *EXPORTED(page_timeline_value)(unsigned row)
+{
+	const struct label_group_list *groups = timeline ? timeline->groups : NULL;
+	return groups && row < groups->count && groups->groups[row].label_count > 0
+		       ? profile_string(timeline->profile, groups->groups[row].labels->value)
+		       : NULL;
+}
+
+/* Returns 1 if a hit of the resource has a time and a row, 0 if none has, or -1. */
 int EXPORTED(page_has_times)(const char *request)
 {
 	failure = (struct error){ 0 };
@@ -377,7 +391,7 @@ double EXPORTED(page_timeline_end)(int which)
 /* The path that created a thread of the last timeline, as "main;start_workers;pthread_create"; "": it is not known. */
 const char *EXPORTED(page_thread_path)(size_t thread)
 {
-	if (!timeline || thread >= timeline->thread_count || !timeline_side)
+	if (!timeline || thread >= timeline->profile->thread_count || !timeline_side)
 		return NULL;
 	failure = (struct error){ 0 };
 	free(answered);

@@ -52,7 +52,7 @@ static void hits_by_thread_and_period(void **state)
 {
 	(void)state;
 	const struct view_options options = { .thread = VIEW_ANY };
-	struct timeline *timeline = analyze_timeline(paths.profile, &options, 10, NULL);
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, TIMELINE_THREADS, 10, NULL);
 	assert_int_equal(timeline->from_ns, 0);
 	assert_int_equal(timeline->to_ns, 1000);
 	double expected[20] = { [0] = 1 + 2, [1] = 4, [19] = 8 + 16 };
@@ -77,18 +77,18 @@ static void a_wait_is_before_its_end(void **state)
 	paths.time_ns = 1100; /* more than there was since the start */
 	paths_add(&paths, "main;wait", 8);
 	const struct view_options options = { .thread = VIEW_ANY };
-	struct timeline *timeline = analyze_timeline(profile, &options, 10, NULL);
+	struct timeline *timeline = analyze_timeline(profile, &options, TIMELINE_THREADS, 10, NULL);
 	const double expected[10] = { [0] = 8, [5] = 0.5, [6] = 1, [7] = 1, [8] = 1, [9] = 0.5 };
 	for (size_t i = 0; i < 10; i++)
 		assert_float_equal(timeline->hits[10 + i], expected[i], 1e-9);
 	timeline_free(timeline);
 	const struct view_options later = { .thread = VIEW_ANY, .from_ns = 650, .to_ns = 1050 };
-	timeline = analyze_timeline(profile, &later, 2, NULL);
+	timeline = analyze_timeline(profile, &later, TIMELINE_THREADS, 2, NULL);
 	assert_float_equal(timeline->hits[2], 2, 1e-9); /* one more is before the range */
 	assert_float_equal(timeline->hits[3], 1, 1e-9);
 	timeline_free(timeline);
 	const struct view_options within = { .thread = VIEW_ANY, .from_ns = 600, .to_ns = 800 };
-	timeline = analyze_timeline(profile, &within, 2, NULL);
+	timeline = analyze_timeline(profile, &within, TIMELINE_THREADS, 2, NULL);
 	assert_float_equal(timeline->hits[2], 1, 1e-9);
 	assert_float_equal(timeline->hits[3], 1, 1e-9);
 	assert_int_equal(timeline->outside, 0);
@@ -99,7 +99,7 @@ static void a_selected_range(void **state)
 {
 	(void)state;
 	const struct view_options options = { .thread = VIEW_ANY, .from_ns = 99, .to_ns = 500 };
-	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, TIMELINE_THREADS, 1, NULL);
 	assert_float_equal(timeline->hits[0], 2 + 4, 1e-9);
 	assert_float_equal(timeline->hits[1], 0, 1e-9);
 	assert_int_equal(timeline->outside, 0);
@@ -110,7 +110,7 @@ static void a_selected_thread(void **state)
 {
 	(void)state;
 	const struct view_options options = { .thread = 1 };
-	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, TIMELINE_THREADS, 1, NULL);
 	assert_float_equal(timeline->hits[0], 0, 1e-9);
 	assert_float_equal(timeline->hits[1], 8 + 16, 1e-9);
 	timeline_free(timeline);
@@ -124,7 +124,7 @@ static void an_unknown_resource(void **state)
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		const struct view_options options = { .resource = unknown[i], .thread = VIEW_ANY };
 		error.code = 0;
-		assert_null(analyze_timeline(paths.profile, &options, 1, &error));
+		assert_null(analyze_timeline(paths.profile, &options, TIMELINE_THREADS, 1, &error));
 		assert_int_equal(error.code, ERROR_NOT_FOUND);
 	}
 }
@@ -142,10 +142,35 @@ static void where_a_thread_was_created(void **state)
 	assert_true(below > mark && mark > 0);
 	assert_int_equal(profile_add_hit(profile, 1999, 1, (uint32_t)below, 0, 1), 0);
 	const struct view_options options = { .thread = VIEW_ANY };
-	struct timeline *timeline = analyze_timeline(profile, &options, 10, NULL);
+	struct timeline *timeline = analyze_timeline(profile, &options, TIMELINE_THREADS, 10, NULL);
 	assert_int_equal(timeline->marks[0], PROFILE_ROOT);
 	assert_int_equal(timeline->marks[1], mark);
 	timeline_free(timeline);
+}
+
+/* The hits without the label, and those without a thread, have rows, too; a hit without a time has none. */
+static void rows_of_a_label(void **state)
+{
+	(void)state;
+	struct profile *profile = paths.profile;
+	struct profile_label host = { .key = (uint32_t)profile_add_string(profile, "host"),
+				      .value = (uint32_t)profile_add_string(profile, "web-1") };
+	int64_t set = profile_add_label_set(profile, &host, 1);
+	assert_true(set > 0);
+	assert_int_equal(profile_label_hits(profile, 5, (uint32_t)set), 0);
+	const struct view_options options = { .thread = VIEW_ANY };
+	struct timeline *timeline = analyze_timeline(profile, &options, host.key, 10, NULL);
+	assert_int_equal(timeline->row_count, 2);
+	assert_int_equal(timeline->groups->groups[0].labels->value, host.value);
+	assert_int_equal(timeline->groups->groups[1].label_count, 0);
+	const double expected[20] = { [5] = 64, [10] = 1 + 2, [11] = 4, [19] = 8 + 16 };
+	for (size_t i = 0; i < 20; i++)
+		assert_float_equal(timeline->hits[i], expected[i], 1e-9);
+	assert_int_equal(timeline->outside, 32);
+	timeline_free(timeline);
+	struct error error = { 0 };
+	ALLOC_FAIL_EACH(timeline_free(analyze_timeline(profile, &options, host.key, 10, &error)));
+	assert_int_equal(error.code, ERROR_MEMORY);
 }
 
 static void without_memory(void **state)
@@ -153,7 +178,7 @@ static void without_memory(void **state)
 	(void)state;
 	struct error error = { 0 };
 	const struct view_options options = { .thread = 1 };
-	ALLOC_FAIL_EACH(timeline_free(analyze_timeline(paths.profile, &options, 10, &error)));
+	ALLOC_FAIL_EACH(timeline_free(analyze_timeline(paths.profile, &options, TIMELINE_THREADS, 10, &error)));
 	assert_int_equal(error.code, ERROR_MEMORY);
 }
 
@@ -166,6 +191,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_selected_thread, start, end),
 		cmocka_unit_test_setup_teardown(an_unknown_resource, start, end),
 		cmocka_unit_test_setup_teardown(where_a_thread_was_created, start, end),
+		cmocka_unit_test_setup_teardown(rows_of_a_label, start, end),
 		cmocka_unit_test_setup_teardown(without_memory, start, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

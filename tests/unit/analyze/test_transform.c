@@ -271,7 +271,7 @@ static void other_analyses_count_the_same_hits(void **state)
 	}
 	struct transforms *list = list_of(TRANSFORMS("drop=g"));
 	const struct view_options options = { .thread = VIEW_ANY, .transforms = list };
-	struct timeline *timeline = analyze_timeline(profile, &options, 1, &error);
+	struct timeline *timeline = analyze_timeline(profile, &options, TIMELINE_THREADS, 1, &error);
 	assert_non_null(timeline);
 	assert_true(timeline->hits[0] == 1 && timeline->hits[1] == 2);
 	timeline_free(timeline);

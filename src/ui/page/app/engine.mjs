@@ -407,7 +407,7 @@ export function forgetPictures() {
 	functions.page_forget();
 }
 
-/** Whether a hit of the request's resource has a time and a thread.
+/** Whether a hit of the request's resource has a time and, without a key, a thread.
  *  @param {Request} request */
 export function hasTimes(request) {
 	const found = withText(lines(request), (request) => functions.page_has_times(request));
@@ -416,20 +416,31 @@ export function hasTimes(request) {
 	return found > 0;
 }
 
-/** Returns the hits of each thread in each of several periods, and the path that created each thread.
- *  @param {Request} request @param {number} periods
- *  @param {number} threads */
-export function timeline(request, periods, threads) {
+/** Returns the hits in each of several periods: of each thread, with the path that created it, or of each value of the request's key.
+ *  @param {Request} request @param {number} periods */
+export function timeline(request, periods) {
 	const at = withText(lines(request), (request) => functions.page_timeline(request, periods));
 	if (!at)
 		throw new Error(failure());
+	const hits = new Float64Array(memory.buffer, at, functions.page_timeline_rows() * periods);
 	return {
-		hits: new Float64Array(memory.buffer.slice(at, at + threads * periods * 8)),
+		rows: Array.from({ length: functions.page_timeline_rows() }, (_, row) => hits.slice(row * periods, (row + 1) * periods)),
 		from: /** @type {number} */ (functions.page_timeline_end(0)),
 		to: /** @type {number} */ (functions.page_timeline_end(1)),
 		outside: /** @type {number} */ (functions.page_timeline_end(2)),
-		creators: Array.from({ length: threads }, (_, thread) => text(functions.page_thread_path(thread))),
 	};
+}
+
+/** The path that created a thread of the last timeline; "": it is not known.
+ *  @param {number} thread @returns {string} */
+export function creatorOf(thread) {
+	return text(functions.page_thread_path(thread));
+}
+
+/** The value of the key of a row of the last timeline; "": its hits have no such label.
+ *  @param {number} row @returns {string} */
+export function valueOf(row) {
+	return text(functions.page_timeline_value(row));
 }
 
 const TRACE = 0, SAMPLED = 1; // sets of lanes

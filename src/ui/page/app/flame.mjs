@@ -572,8 +572,9 @@ function describeJoined(picture, box) {
 	return `others: ${counted(box.joined, choices.by)}, too narrow for boxes of their own   ${size}   A click shows them.`;
 }
 
-/** Remembers the picked path, for the what-if view.
+/** Remembers the picked path, for the what-if view and the strip.
  *  @param {Picture} picture @param {Box} box */
 export function remember(picture, box) {
-	choose({ path: picture.foldedPath(box.node) }, true);
+	const whole = canTransform() ? picture.wholePath(box.node) : "";
+	choose({ path: picture.foldedPath(box.node), part: whole && `path=${whole}` }, true);
 }

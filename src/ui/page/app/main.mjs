@@ -2,11 +2,11 @@
 
 import { amount, start } from "./engine.mjs";
 import { counted, element, percent, safe, shortened } from "./format.mjs";
-import { choices, choose, info, infos, onChange, range, readInfos, resource, selectedTotals, sideName } from "./state.mjs";
+import { choices, choose, info, infos, onChange, range, readInfos, resource, selectedTotals, sideName, timeText } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
-import { strip } from "./timeline.mjs";
+import { followPart, strip } from "./timeline.mjs";
 import { transformsShown } from "./transforms.mjs";
 import { flames, followZoom, forgetFlames, hasReport, numberOf, pageFindings, processTree, views } from "./views.mjs";
 
@@ -23,6 +23,13 @@ function fail(error) {
 		element("h1", {}, ["cpprof cannot show this profile"]), element("p", {}, [safe(text)])]));
 }
 
+/** The recorded command, or what a store's page is of.
+ *  @param {any} about */
+function nameOf(about) {
+	const [services, hosts] = ["service", "host"].map((key) => about.labels.find((/** @type {any} */ row) => row.key === key)?.values ?? 0);
+	return services && hosts && services + hosts > 2 ? `${counted(services, "service")} on ${counted(hosts, "host")}` : about.command_line || "profile";
+}
+
 function header() {
 	const about = info();
 	const row = resource();
@@ -32,9 +39,10 @@ function header() {
 	const whole = about.stacks ? percent(about.whole / about.stacks) : "";
 	const missing = pageFindings();
 	const warnings = [...about.findings, ...missing].filter((/** @type {any} */ finding) => finding.severity !== "note").length;
-	document.title = `${safe(about.command_line) || "profile"} · cpprof`;
+	const name = nameOf(about);
+	document.title = `${safe(name)} · cpprof`;
 	return element("header", {}, [
-		element("h1", { title: safe(about.command_line) }, [shortened(about.command_line || "profile", 90)]),
+		element("h1", { title: safe(name) }, [shortened(name, 90)]),
 		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(samples, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
 			element("button", { className: warnings ? "link warning" : "link", onclick: () => choose({ view: "findings" }) },
 				[warnings ? counted(warnings, "finding") : "no losses"])]),
@@ -89,7 +97,7 @@ function filters() {
 	const chip = (/** @type {string} */ text, /** @type {any} */ changes) => element("button", { className: "chip",
 		title: "remove this filter", onclick: () => choose(changes) }, [`${text} ×`]);
 	if (choices.from || choices.to)
-		controls.push(chip(`${range().from || 0} s to ${choices.to ? range().to + " s" : "the end"}`, { from: "", to: "" }));
+		controls.push(chip(`${timeText(Number(range().from))} to ${choices.to ? timeText(Number(range().to)) : "the end"}`, { from: "", to: "" }));
 	if (choices.group && chosen() === views.functions)
 		controls.push(chip(`group ${safe(choices.group)}`, { group: "" }));
 	if (choices.label)
@@ -173,16 +181,20 @@ function focusedChoice() {
 }
 
 /** The choices that were shown last. */
-let shown = "";
+let shown = "", partShown = "";
 
 function show() {
-	const { search: searched, path, factor, zoom, node, span, line, ...rest } = choices; // these change what a view shows in place
+	const { search: searched, path, factor, zoom, node, span, line, part, ...rest } = choices; // these change what a view shows in place
 	const wanted = JSON.stringify(rest);
 	if (wanted === shown) {
 		followZoom();
+		if (part !== partShown)
+			followPart();
+		partShown = part;
 		return;
 	}
 	shown = wanted;
+	partShown = part;
 	forgetFlames();
 	forgetTables();
 	let content;

@@ -3,7 +3,7 @@
 import { laneCounts, laneName, sampleLane, timeline } from "./engine.mjs";
 import { selectedRange, showLanes, threadName, time } from "./events.mjs";
 import { count, counted, element, nothing, safe } from "./format.mjs";
-import { choices, info, periodOf, selection } from "./state.mjs";
+import { choices, periodOf, selection } from "./state.mjs";
 
 /** @typedef {import("./events.mjs").Lane} Lane */
 /** @typedef {import("./engine.mjs").LaneBox} LaneBox */
@@ -13,7 +13,7 @@ const DEPTHS_MOST = 200;
 /** The threads with selected hits, busiest first.
  *  @returns {number[]} their indexes */
 function busiest() {
-	const { hits } = timeline(selection(), 1, info().threads.length);
+	const hits = timeline(selection(), 1).rows.map(([all]) => all);
 	return [...hits.keys()].filter((thread) => hits[thread] > 0).sort((a, b) => hits[b] - hits[a]);
 }
 

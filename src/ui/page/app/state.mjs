@@ -6,7 +6,7 @@ import { ask, events, periods } from "./engine.mjs";
 /** The choices, with their defaults. */
 const DEFAULTS = {
 	view: "summary", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
-	thread: "", process: "", label: "", from: "", to: "", search: "", lines: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "", transform: "",
+	thread: "", process: "", label: "", lanes: "", part: "", from: "", to: "", search: "", lines: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "", transform: "",
 	spread: document.getElementById("spread")?.textContent ?? "",
 };
 
@@ -109,6 +109,51 @@ export function range() {
 		text === "" || !period || Number.isNaN(Number(text)) ? text
 			: String(Number((round(Number((Number(text) * 1e9 / period).toFixed(6))) * period / 1e9).toFixed(9)));
 	return { from: whole(from, Math.floor), to: whole(to, Math.ceil) };
+}
+
+const HOURS_LONG = 2;
+
+/** The time of the clock (UTC) at which a long recording began, in ms; NaN: it is not known, or the recording is short. */
+export function clockStart() {
+	const { start, duration_s } = info();
+	return duration_s >= HOURS_LONG * 3600 ? Date.parse(start.replace(/^(\S+) (\S+) (...)(..)$/, "$1T$2$3:$4")) : NaN;
+}
+
+/** "1.2345 s", or the time of the clock in a long recording.
+ *  @param {number} seconds since the start @param {number} [digits] */
+export function timeText(seconds, digits) {
+	const start = clockStart();
+	return Number.isNaN(start) ? `${digits === undefined ? seconds : seconds.toFixed(digits)} s`
+		: new Date(start + seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
+}
+
+export const THREADS = "#threads"; // lanes that are no label's
+
+/** The label whose values have lanes and rows; "": threads have lanes. A store's page has the label `service`. */
+export function laneKey() {
+	const keys = info().labels, has = (/** @type {string} */ key) => keys.some((/** @type {any} */ row) => row.key === key);
+	if (choices.lanes === THREADS || has(choices.lanes))
+		return choices.lanes === THREADS ? "" : choices.lanes;
+	return ["service", "host"].find((key) => keys.some((/** @type {any} */ row) => row.key === key && row.values > 1)) ?? "";
+}
+
+/** The transform that selects the part of the hits that a person looks at: the function of a view, or the path of the box that was clicked;
+ *  "": there is none. */
+export function chosenPart() {
+	return choices.view === "sandwich" ? choices.root && `focus=${choices.root}` : choices.part;
+}
+
+/** The labels of the selection but those of a key, as KEY=VALUE.
+ *  @param {string} key */
+export function otherLabels(key) {
+	return choices.label.split("\n").filter((label) => label !== "" && !label.startsWith(`${key}=`));
+}
+
+/** The choices that select a label's value, in place of others, or all values if it is selected.
+ *  @param {string} key @param {string} value @returns {Partial<Choices>} */
+export function toggledLabel(key, value) {
+	const label = `${key}=${value}`, others = otherLabels(key);
+	return { label: (choices.label.split("\n").includes(label) ? others : [...others, label]).join("\n") };
 }
 
 /** The part of a request that selects hits.

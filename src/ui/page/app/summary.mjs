@@ -2,12 +2,13 @@
 
 import { amount, ask, nameFunctions, shortName } from "./engine.mjs";
 import { count, counted, element, nothing, percent, safe } from "./format.mjs";
-import { choices, choose, info, resource, selectedSeconds, selection } from "./state.mjs";
+import { choices, choose, info, laneKey, resource, selectedSeconds, selection, toggledLabel } from "./state.mjs";
 import { lineText } from "./source.mjs";
 import { bar } from "./tables.mjs";
 
 const ROWS = 8; // of each kind
 const FINDINGS = 3;
+const KEYS = 3; // of labels
 
 /** @typedef {import("./state.mjs").Choices} Choices */
 
@@ -62,6 +63,20 @@ function processRow(row) {
 		return [link(safe(row.process), { view: "processes" }), element("span", { className: "note" }, [` (${counted(row.processes, "process").replace(/processs$/, "processes")})`])];
 	const index = info().processes.findIndex((/** @type {any} */ each) => each.pid === row.pid && each.name === row.process);
 	return [index < 0 ? safe(row.process) : link(row.process, { view: "flame", process: `#${index + 1}` }), element("span", { className: "note" }, [row.pid ? ` (${row.pid})` : ""])];
+}
+
+/** The parts with the values of the labels that have several: of a store's page, its services and hosts.
+ *  @param {number} total the selected hits */
+function valueParts(total) {
+	const first = ["service", "host"], keys = info().labels.filter((/** @type {any} */ row) => row.values > 1).map((/** @type {any} */ row) => row.key);
+	const ordered = [...first.filter((key) => keys.includes(key)), ...keys.filter((/** @type {string} */ key) => !first.includes(key))].slice(0, KEYS);
+	return ordered.flatMap((key) => {
+		const { entries, left_out: left } = ask({ ...selection(), by: null, report: "by-label", key, threshold: "0", limit: ROWS }).results[0];
+		const rest = entries.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum - row.hits, total);
+		const more = { labels: null, hits: rest, fraction: rest / total, error: 0 };
+		return part(`By ${safe(key)}`, left ? [...entries, more] : entries, (row) => [!row.labels ? link(`${counted(left, "other")}`, { view: "labels", lanes: key })
+			: key in row.labels ? link(row.labels[key], toggledLabel(key, row.labels[key])) : element("span", { className: "note" }, ["(none)"])]);
+	});
 }
 
 /** The view that a proposed command has here; null: it has none, and is for the shell.
@@ -128,12 +143,14 @@ export function showSummary(findings) {
 		element("p", { className: "big" }, [`${safe(answer.title)}: ${lead}`]),
 		...others(total), ...warnings(findings),
 		element("div", { className: "parts" }, [
+			...(laneKey() ? valueParts(total) : []),
 			...part("Hottest in the program's own code, with what it calls in libraries", own, (row) => [callers(row.function), ...beside(row, "in", total)]),
 			...part(`Hottest functions, by their own use${rows("waits").length ? " and waits" : ""}`, rows("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
 			...part("The hot path", [...path, ...rows("branch")], (row, index) => pathRow(row, Math.min(index, path.length))),
 			...part(own.length ? "Hot lines of the program's own code, with what they call in libraries" : "Hot lines", rows("line"), lineRow),
 			...part("In the kernel, by the function that entered it, and where most of it is", rows("kernel"), (row) =>
 				[...(row.function ? [callers(row.function, 50)] : []), ...(row.function && row.other ? [": "] : []), ...(row.other ? [callers(row.other, 50)] : [])]),
+			...(laneKey() ? [] : valueParts(total)),
 			...part("Processes", rows("process").slice(0, ROWS), processRow),
 			next(rows("next")),
 		]),

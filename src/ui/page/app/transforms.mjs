@@ -30,7 +30,7 @@ export function canTransform() {
 /** Adds a transform.
  *  @param {string} kind @param {Target} target */
 function add(kind, target) {
-	choose({ transform: [...list(), `${kind}=${kind === "path" ? target.path : target.name}`].join("\n"), path: "" });
+	choose({ transform: [...list(), `${kind}=${kind === "path" ? target.path : target.name}`].join("\n"), path: "", part: "" });
 }
 
 /** Adds the transform of a key. Returns whether there is one.
@@ -123,7 +123,7 @@ export function transformsShown() {
 	const chips = all.map((text, i) => {
 		const at = text.indexOf("="), row = KINDS.find((each) => each.kind === text.slice(0, at));
 		return element("button", { className: "chip", title: `remove ${safe(text)}`,
-			onclick: () => choose({ transform: all.toSpliced(i, 1).join("\n"), path: "" }) },
+			onclick: () => choose({ transform: all.toSpliced(i, 1).join("\n"), path: "", part: "" }) },
 		[`${row?.shown ?? safe(text.slice(0, at))} ${shortened(text.slice(at + 1), 50)} ×`]);
 	});
 	return [element("div", { className: "filters transforms", role: "group", "aria-label": "transforms of the call paths" }, [

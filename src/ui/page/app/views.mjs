@@ -6,7 +6,7 @@ import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./fla
 import { count, counted, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { fixedLegend, moduleLegend } from "./legend.mjs";
 import { showStacks } from "./stacks.mjs";
-import { choices, choose, info, infos, linkOf, recordingsOf, resource, selection, sideName } from "./state.mjs";
+import { choices, choose, info, infos, laneKey, linkOf, otherLabels, recordingsOf, resource, selection, sideName, toggledLabel } from "./state.mjs";
 import { hasSource, lineText, showSource } from "./source.mjs";
 import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
@@ -342,7 +342,30 @@ const OWN_COLUMN = { name: "own", text: (/** @type {any} */ row) => bar(row.body
 /** The amount of a row's hits, with its unit. */
 const AMOUNT_COLUMN = { name: "amount", text: (/** @type {any} */ row) => amount(row.hits * resource().interval, resource().unit), value: (/** @type {any} */ row) => row.hits };
 
+/** The values of a label, each with its amounts of all resources.
+ *  @param {string} key */
+function valuesTable(key) {
+	const label = otherLabels(key), request = { report: "by-label", key, by: null, label: label.length ? label : null };
+	const resources = info().resources.filter((/** @type {any} */ row) => row.hits > 0);
+	const valueOf = (/** @type {any} */ row) => row.labels[key] ?? "";
+	/** The hits of each value, by resource.
+	 *  @type {Map<string, Map<string, number>>} */
+	const hits = new Map(resources.map((/** @type {any} */ of) => [of.name, new Map(report({ ...request, resource: of.name, limit: 0 }).entries
+		.map((/** @type {any} */ row) => [valueOf(row), row.hits]))]));
+	const shares = new Map(report({ ...request, limit: 0 }).entries.map((/** @type {any} */ row) => [valueOf(row), row]));
+	const values = [...new Set([...hits.values()].flatMap((each) => [...each.keys()]))];
+	const of = (/** @type {string} */ name) => (/** @type {string} */ value) => hits.get(name)?.get(value) ?? 0;
+	return table({ caption: `Values of the label ${safe(key)}, with their amounts of each resource; choose one to see only its hits`, rows: values, sorted: 1,
+		canPick: (value) => value !== "", onPick: (value) => choose({ ...toggledLabel(key, value), view: "flame" }), columns: [
+			{ name: key, isText: true, text: (value) => safe(value) || "(none)", value: (value) => value },
+			{ name: `share of ${resource().title}`, text: (value) => bar(shares.get(value)?.fraction ?? 0, shares.get(value)?.error), value: of(resource().name) },
+			...resources.map((/** @type {any} */ row) => ({ name: row.title, text: (/** @type {string} */ value) => amount(of(row.name)(value) * row.interval, row.unit), value: of(row.name) })),
+		] });
+}
+
 function showLabels() {
+	if (laneKey())
+		return valuesTable(laneKey());
 	return table({ caption: "Label sets, as the program attached them to its threads", ...rowsOf({ report: "by-label" }), sorted: 1,
 		canPick: (row) => Object.keys(row.labels).length > 0, // there is no filter for threads without labels
 		onPick: (row) => choose({ label: Object.entries(row.labels).map(([key, value]) => `${key}=${value}`).join("\n") }),

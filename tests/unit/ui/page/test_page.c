@@ -360,6 +360,9 @@ static void timelines(void **state)
 	assert_non_null(timeline);
 	timeline_free(timeline);
 	assert_null(engine_timeline(&engine, "resource=none\n", 4, &side, &error));
+	assert_null(engine_timeline(&engine, "key=none\n", 4, &side, &error));
+	assert_int_equal(error.code, ERROR_NOT_FOUND);
+	assert_int_equal(engine_has_times(&engine, "key=none\n", &error), 0);
 }
 
 /* The hits of the profile have no times, so that the lane of their thread is empty. */
