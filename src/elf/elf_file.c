@@ -360,6 +360,20 @@ void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part)
 		}
 }
 
+void elf_file_release_parts(struct elf_file *file)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct elf_chunk **at = &file->chunks[i]; *at;) {
+			struct elf_chunk *chunk = *at;
+			if (is_header(file, chunk->bytes)) {
+				at = &chunk->next;
+				continue;
+			}
+			*at = chunk->next;
+			chunk_free(chunk);
+		}
+}
+
 /* --- segments --- */
 
 /* Finds the bytes of a PT_LOAD segment from an address on that are in the file. */

@@ -41,6 +41,8 @@ struct elf_bytes elf_file_section(struct elf_file *file, const char *name);
 /* Releases the memory of a part that elf_file_section returned, before elf_file_free does; its
  * bytes are not valid any more. */
 void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part);
+/* Releases all parts that were returned so far; the headers stay, and parts are read again where they are needed. */
+void elf_file_release_parts(struct elf_file *file);
 /* Returns the bytes of PT_GNU_EH_FRAME, which files without section headers have, too. */
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
 /* Returns `size` bytes at an ELF virtual address of a PT_LOAD segment, valid until elf_file_free, or NULL if the

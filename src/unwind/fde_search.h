@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "abi/unwind_row.h"
+#include "base/buffer.h"
 #include "elf/elf_file.h"
 
 struct fde_search {
@@ -29,7 +30,15 @@ void fde_search_init(struct fde_search *search, struct elf_file *file);
 /* Sets the range of the FDE that contains an ELF virtual address. Returns false if there is none. */
 bool fde_search_range(const struct fde_search *search, uint64_t address, uint64_t *start, uint64_t *end);
 
+/* Sets the range of the last FDE that begins at or before an address. Returns false if there is none, or if it is damaged. */
+bool fde_search_last(const struct fde_search *search, uint64_t address, uint64_t *start, uint64_t *end);
+
 /* Sets *row to the row for an address, with pc 0, as an unwind table has it. Returns false if there is none. */
 bool fde_search_row(const struct fde_search *search, uint64_t address, struct unwind_row *row);
+
+/* Appends an .eh_frame, for which its first byte is at the ELF virtual address *at, with the FDEs that begin from `low` up to `high`, the FDE before
+ * them, and their CIEs. Returns 0, ERROR_MEMORY, or ERROR_NOT_FOUND if one has a form that linkers do not write. */
+int fde_search_section(const struct fde_search *search, uint64_t low, uint64_t high, struct buffer *section,
+		       uint64_t *at);
 
 #endif

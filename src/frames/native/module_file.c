@@ -334,14 +334,33 @@ static const struct unwind_table *table_of(struct module_file *file)
 	return file->table;
 }
 
+/* Returns the search for single functions: to make the table of a large file takes a tenth of a second. NULL: the table is there. */
+static const struct fde_search *fdes_of(struct module_file *file)
+{
+	if (file->table_tried || !file->bytes)
+		return NULL;
+	if (!file->has_fdes)
+		fde_search_init(&file->fdes, file->bytes);
+	file->has_fdes = true;
+	return &file->fdes;
+}
+
 uint64_t module_file_function(struct module_file *file, uint64_t address)
 {
+	const struct fde_search *fdes = fdes_of(file);
+	uint64_t start, end;
+	if (fdes && fde_search_range(fdes, address, &start, &end))
+		return start;
 	const struct unwind_table *table = table_of(file);
 	return table ? unwind_table_function(table, address, NULL) : 0;
 }
 
 uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 {
+	const struct fde_search *fdes = fdes_of(file);
+	uint64_t start, end;
+	if (fdes && fde_search_last(fdes, address, &start, &end))
+		return end;
 	const struct unwind_table *table = table_of(file);
 	return table ? unwind_table_function_end(table, address) : 0;
 }

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "elf/elf_image.h"
+#include "unwind/fde_search.h"
 #include "unwind/unwind.h"
 
 /* A file as elfutils sees it. */
@@ -36,6 +37,8 @@ struct module_file {
 	bool lacks_memory;          /* for the debug information, which may exist */
 	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
 	struct elf_file *bytes;     /* NULL: a file of another machine */
+	struct fde_search fdes;     /* of `bytes`, if has_fdes */
+	bool has_fdes;
 	struct unwind_table *table; /* made by the first query that needs it */
 	bool table_tried;
 	bool haskell_tried, is_haskell; /* GHC linked it */

@@ -328,7 +328,7 @@ static const struct sample_record *next_record(struct backend *backend, bool *co
  * everything that a thread wrote up to `now` is then present, and in order.
  *
  * Returns whether a later event should be delivered soon: after a map, because its code cannot be unwound
- * before that; after a copied stack, because it may have to be completed.
+ * before that, unless code is passed late; after a copied stack, because it may have to be completed.
  */
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
@@ -349,7 +349,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		const struct sample_record *record = next_record(backend, &complete);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
-			return has_side || bpf_ring_has_stack(backend->ring);
+			return (has_side && !backend->request.has_low_rate) || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
 			side_events_deliver(backend->side, &filter);
 			if (backend->watched.has_children && !backend->is_wide) {

@@ -22,6 +22,13 @@ struct process {
 	uint32_t id;           /* in the profile's processes */
 	bool between_programs; /* after exec, before its first map */
 	bool runs_lisp;        /* it maps a core of SBCL */
+	bool is_interpreted;   /* it maps an interpreter whose frames backends note */
+	bool is_kept;          /* it, or a process that it started, was sampled; only noted where owners are read late */
+	uint32_t threads;      /* that it has had */
+	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
+	bool is_code_passed;
+	uint8_t copied_stacks;
+	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
 	uint32_t living;       /* threads that have not ended */
 	/* Equal numbers mean equal code: while the number stays, so does the
 	 * meaning of an address. */
@@ -59,6 +66,13 @@ void processes_merge_kernel_threads(struct processes *processes);
 /* For the events of an earlier recording, before the first event: nothing about these processes
  * is read from /proc or from their memory, because other processes may have their numbers. */
 void processes_set_past(struct processes *processes);
+/* From now on, a process costs little until it is sampled: its user and its control group are those of its creator until processes_sampled. A
+ * process that has ended without a sample gives its place in the profile to a later one, unless it has started one that was sampled. */
+void processes_read_owners_late(struct processes *processes);
+/* Notes a sample of a thread, and reads the owner of its process, unless that was read since the process executed its program. Returns 0 or
+ * ERROR_MEMORY. */
+int processes_sampled(struct processes *processes, const struct thread *thread);
+
 /* The monitor has made this process, which waits for its first exec; `user` as
  * profile_process.user. Its user stays known until a second exec, also if it has ended before
  * its events arrive. */
