@@ -35,7 +35,7 @@ struct elf_lines {
 };
 
 /* A file with many gaps in its unwind information has a chunk for each. */
-enum { BUCKET_BITS = 10, BUCKETS = 1 << BUCKET_BITS };
+enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS };
 
 struct elf_file {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */

@@ -195,26 +195,30 @@ static int put_cie(const struct fde_search *search, uint64_t address, struct cop
  */
 static int put_fde(const struct fde_search *search, size_t row, struct copies *copies, struct buffer *section, uint64_t at)
 {
-	enum { CIE_AT = LENGTH_BYTES, START_AT = 2 * LENGTH_BYTES, LEAST = START_AT + 2 * COLUMN_BYTES };
-	uint8_t fde[ENTRY_BYTES_MOST];
-	uint32_t distance, cie;
+	enum { CIE_AT = LENGTH_BYTES, START_AT = 2 * LENGTH_BYTES, LEAST = START_AT + 2 * COLUMN_BYTES, LENGTH_MOST = 1 << 20 };
+	uint8_t head[LEAST];
+	uint32_t length, distance, cie;
 	int32_t start;
 	uint64_t address = column(search, row, 1), function = column(search, row, 0);
-	size_t size = copy_entry(search, address, fde);
-	if (size < LEAST)
+	if (!elf_file_copy(search->file, address, head, sizeof(head)))
 		return ERROR_NOT_FOUND;
-	memcpy(&distance, fde + CIE_AT, sizeof(distance));
-	memcpy(&start, fde + START_AT, sizeof(start));
-	if (distance == 0 || address + START_AT + (uint64_t)(int64_t)start != function)
+	memcpy(&length, head, sizeof(length));
+	memcpy(&distance, head + CIE_AT, sizeof(distance));
+	memcpy(&start, head + START_AT, sizeof(start));
+	if (length < LEAST - LENGTH_BYTES || length > LENGTH_MOST || distance == 0 || address + START_AT + (uint64_t)(int64_t)start != function)
 		return ERROR_NOT_FOUND;
 	int status = put_cie(search, address + CIE_AT - distance, copies, section, &cie);
 	if (status < 0)
 		return status;
 	distance = (uint32_t)section->size + CIE_AT - cie;
 	start = (int32_t)(function - (at + section->size + START_AT));
+	uint8_t *fde = buffer_extend(section, LENGTH_BYTES + (size_t)length);
+	if (!fde)
+		return ERROR_MEMORY;
+	if (!elf_file_copy(search->file, address, fde, LENGTH_BYTES + (size_t)length))
+		return ERROR_NOT_FOUND;
 	memcpy(fde + CIE_AT, &distance, sizeof(distance));
 	memcpy(fde + START_AT, &start, sizeof(start));
-	buffer_append(section, fde, size);
 	return 0;
 }
 

@@ -118,7 +118,11 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
 static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
 {
 	struct process *process = sink->loads_late && sample->has_registers ? processes_find(sink->processes, sample->pid) : NULL;
-	if (process && process->copied_stacks < COPIED_STACKS && ++process->copied_stacks == COPIED_STACKS)
+	if (!process)
+		return;
+	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
+	if (process->copied_stacks == COPIED_STACKS &&
+	    (!process->is_code_passed || process->walked != modules_walked(sink->modules)))
 		note_code(sink, sample->pid);
 }
 
@@ -174,16 +178,17 @@ static void pass_code(struct sample_sink *sink, uint32_t pid)
 	bool has_code = process && !is_late(sink, process);
 	if (process && !has_code && !process->is_code_passed)
 		return;
-	size_t count = has_code ? process->code.count : 0; /* without a process: it has given its place to another one */
-	if (process)
-		process->is_code_passed = count > 0;
-	if (ARRAY_RESERVE(sink->code, sink->code_capacity, count) < 0) {
+	/* A process without code may have given its place to another one. */
+	int64_t count = has_code ? processes_list_code(sink->processes, process, &sink->code, &sink->code_capacity) : 0;
+	if (count < 0) {
 		sink->out_of_memory = true;
 		return;
 	}
-	if (count > 0)
-		processes_list_code(sink->processes, process, sink->code);
-	if (sink->load_code(sink->load_context, pid, sink->code, count) < 0)
+	if (process) {
+		process->is_code_passed = count > 0;
+		process->walked = modules_walked(sink->modules);
+	}
+	if (sink->load_code(sink->load_context, pid, sink->code, (size_t)count) < 0)
 		sink->codes_not_loaded++;
 }
 

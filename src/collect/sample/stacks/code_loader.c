@@ -38,7 +38,7 @@ struct code_loader {
 	uint8_t *chunk; /* the last chunk */
 	uint32_t chunk_count;
 	uint64_t slots_used;      /* over all chunks */
-	struct hash_map by_table; /* table's address -> index in `loaded` */
+	struct hash_map by_table; /* table's key, or its address if it has none -> index in `loaded` */
 	struct loaded *loaded;
 	size_t loaded_count, loaded_capacity;
 	uint64_t rows, index_bytes;
@@ -114,7 +114,7 @@ static int append(struct code_loader *loader, const void *bytes, size_t size, ui
 
 static int load_table(struct code_loader *loader, const struct unwind_table *table, struct loaded *loaded)
 {
-	uint64_t key = (uint64_t)(uintptr_t)table;
+	uint64_t key = table->key ? table->key : (uint64_t)(uintptr_t)table;
 	uint32_t known = hash_map_get(&loader->by_table, key);
 	if (known != HASH_MAP_NONE) {
 		*loaded = loader->loaded[known];

@@ -19,6 +19,7 @@ struct modules {
 	struct profile *profile;
 	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
 	bool makes_parts;
+	uint32_t walked;                    /* modules_walked */
 	bool is_past;                       /* the processes are gone: only paths lead to files */
 	bool is_other_kernel;               /* ... and another kernel ran them */
 	struct perf_map_process *generated; /* the processes with generated code */
@@ -410,7 +411,7 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 	if (module->kind == MODULE_ANON && module->fd < 0)
 		seek_map(modules, module, false);
 	if (module->file && !module->table_tried) {
-		module->parts = modules->makes_parts ? unwind_parts_new(module->file) : NULL;
+		module->parts = modules->makes_parts ? unwind_parts_new(module->file, module->id) : NULL;
 		module->table = module->parts ? NULL : unwind_table_new(module->file, NULL);
 		module->table_tried = true;
 		const struct interpreter_row *row =
@@ -432,6 +433,22 @@ void modules_make_parts(struct modules *modules)
 	modules->makes_parts = true;
 }
 
+void modules_walk(struct modules *modules, struct module *module)
+{
+	modules->walked += !module->is_walked;
+	module->is_walked = true;
+}
+
+uint32_t modules_walked(const struct modules *modules)
+{
+	return modules->walked;
+}
+
+bool modules_is_needed(const struct modules *modules, uint32_t index)
+{
+	return !modules->makes_parts || modules->items[index].is_walked || modules->items[index].is_interpreter;
+}
+
 const struct unwind_table *modules_whole_table(struct module *module)
 {
 	if (module->table || !module->parts || !module->file)
@@ -441,9 +458,13 @@ const struct unwind_table *modules_whole_table(struct module *module)
 	return module->table;
 }
 
-const struct unwind_table *modules_table_for(struct module *module, uint64_t address)
+const struct unwind_table *modules_table_for(struct modules *modules, struct module *module, uint64_t address)
 {
-	const struct unwind_table *part = module->parts && !module->table ? unwind_parts_make(module->parts, module->file, address) : NULL;
+	if (module->table || !module->parts)
+		return module->table;
+	size_t bytes = unwind_parts_bytes(module->parts);
+	const struct unwind_table *part = unwind_parts_make(module->parts, module->file, address);
+	modules->walked += unwind_parts_bytes(module->parts) != bytes;
 	return part ? part : modules_whole_table(module);
 }
 

@@ -38,6 +38,7 @@ struct module {
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
 	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */
 	int fd;                     /* of the file, or of MODULE_ANON's perf map or jitdump; -1: none */
+	bool is_walked;             /* a walk went through its code */
 	bool was_used;              /* since the search for a file to close passed by */
 	struct stat closed;         /* the file that was closed; st_ino 0: none was */
 	struct elf_file *file;      /* NULL: not readable */
@@ -71,11 +72,18 @@ bool modules_is_lisp_core(const struct modules *modules, uint32_t index);
 
 /* Before the first module: large files have their tables in parts, until the whole one is needed. */
 void modules_make_parts(struct modules *modules);
+/* Notes that a walk goes through a module. */
+void modules_walk(struct modules *modules, struct module *module);
+/* Returns the number of modules through which walks went, and of parts that were made: if it has grown, backends may get more tables. */
+uint32_t modules_walked(const struct modules *modules);
+/* Returns whether a backend that gets code late needs the table of a module: a walk went through it, or it is an interpreter. */
+bool modules_is_needed(const struct modules *modules, uint32_t index);
+
 /* Makes the table of all code of a module. Returns it, or NULL if there is none. */
 const struct unwind_table *modules_whole_table(struct module *module);
 /* Returns the table for an ELF virtual address, made if it is new, or NULL if there is none. It has the rows of the whole table. Valid until
  * modules_settle. */
-const struct unwind_table *modules_table_for(struct module *module, uint64_t address);
+const struct unwind_table *modules_table_for(struct modules *modules, struct module *module, uint64_t address);
 /* Returns the table that is there for an ELF virtual address, or NULL. `module` may be NULL. */
 const struct unwind_table *modules_table_at(const struct module *module, uint64_t address);
 /* Frees parts if there are many. */

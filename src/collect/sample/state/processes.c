@@ -343,21 +343,33 @@ static void find_bias(struct mapping *mapping, const struct module *module)
 	mapping->has_bias = true;
 }
 
-/* Returns the module of a mapping of code with its table for a run-time address (0: for all), and the position of the module. */
-static struct unwind_module module_of(struct processes *processes, const struct process *process,
-				      struct mapping *mapping, uint64_t pc)
+/* Returns the module of a mapping of code, whose bias is then known. */
+static struct module *open_module(struct processes *processes, const struct process *process, struct mapping *mapping)
 {
 	const struct mapped_file at = { .pid = (pid_t)process->pid, .start = mapping->start, .end = mapping->end };
 	struct module *module = modules_get(processes->modules, mapping->module, &at, !mapping->has_bias);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
-	bool is_lisp = process->runs_lisp && module->kind == MODULE_ANON;
-	return (struct unwind_module){ .table = is_lisp ? modules_lisp_table(processes->modules)
-						: pc	? modules_table_for(module, pc - mapping->bias)
-							: modules_whole_table(module),
+	return module;
+}
+
+static bool is_lisp(const struct process *process, const struct module *module)
+{
+	return process->runs_lisp && module->kind == MODULE_ANON;
+}
+
+/* Returns the module of a mapping of code with its table for a run-time address, and the position of the module. */
+static struct unwind_module module_of(struct processes *processes, const struct process *process,
+				      struct mapping *mapping, uint64_t pc)
+{
+	struct module *module = open_module(processes, process, mapping);
+	bool has_lisp = is_lisp(process, module);
+	modules_walk(processes->modules, module);
+	return (struct unwind_module){ .table = has_lisp ? modules_lisp_table(processes->modules)
+							 : modules_table_for(processes->modules, module, pc - mapping->bias),
 				       .bias = mapping->bias,
 				       .id = module->id,
-				       .is_generated = module->kind == MODULE_ANON && !is_lisp };
+				       .is_generated = module->kind == MODULE_ANON && !has_lisp };
 }
 
 static uint64_t end_of(const struct backend_map *map)
@@ -499,24 +511,75 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 	return 0;
 }
 
-static const struct interpreter *interpreter_of(const struct processes *processes, uint32_t module)
+/* --- lists of code --- */
+
+struct code_list {
+	struct backend_code **items;
+	size_t *capacity;
+	size_t count;
+};
+
+static int list(struct code_list *list, const struct backend_code *code)
 {
-	const struct module *found = modules_by_id(processes->modules, module);
-	return found && found->interpreter.kind != INTERPRETER_NONE ? &found->interpreter : NULL;
+	if (ARRAY_RESERVE(*list->items, *list->capacity, list->count + 1) < 0)
+		return ERROR_MEMORY;
+	(*list->items)[list->count++] = *code;
+	return 0;
 }
 
-void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list)
+/* Lists a range of code without a table. */
+static int list_rest(struct code_list *codes, struct backend_code code, uint64_t start, uint64_t end)
 {
-	for (size_t i = 0; i < process->code.count; i++) {
-		struct mapping *mapping = &process->code.items[i];
-		struct unwind_module module = module_of(processes, process, mapping, 0);
-		list[i] = (struct backend_code){ .start = mapping->start,
-						 .end = mapping->end,
-						 .bias = module.bias,
-						 .table = module.is_generated ? &unwind_table_generated : module.table,
-						 .module = module.id,
-						 .interpreter = interpreter_of(processes, module.id) };
+	code.start = start;
+	code.end = end;
+	return start < end ? list(codes, &code) : 0;
+}
+
+/* Lists code whose table is in parts. */
+static int list_parts(struct code_list *codes, const struct backend_code *code, const struct unwind_parts *parts)
+{
+	uint64_t at = code->start, low, high;
+	size_t part = 0;
+	int status = 0;
+	struct backend_code item = *code;
+	while (status == 0 && (item.table = unwind_parts_next(parts, &part, &low, &high))) {
+		item.start = low + code->bias > at ? low + code->bias : at;
+		item.end = high + code->bias < code->end ? high + code->bias : code->end;
+		if (item.start >= item.end)
+			continue;
+		status = list_rest(codes, *code, at, item.start);
+		if (status == 0)
+			status = list(codes, &item);
+		at = item.end;
 	}
+	return status < 0 ? status : list_rest(codes, *code, at, code->end);
+}
+
+static int list_mapping(struct processes *processes, const struct process *process, struct mapping *mapping,
+			struct code_list *codes)
+{
+	struct backend_code code = { .start = mapping->start, .end = mapping->end };
+	if (!modules_is_needed(processes->modules, mapping->module))
+		return list(codes, &code);
+	const struct module *module = open_module(processes, process, mapping);
+	bool is_generated = module->kind == MODULE_ANON;
+	code.bias = mapping->bias;
+	code.module = module->id;
+	code.interpreter = module->interpreter.kind != INTERPRETER_NONE ? &module->interpreter : NULL;
+	code.table = is_lisp(process, module) ? modules_lisp_table(processes->modules)
+		     : is_generated	      ? &unwind_table_generated
+					      : module->table;
+	return code.table || !module->parts ? list(codes, &code) : list_parts(codes, &code, module->parts);
+}
+
+int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **items,
+			    size_t *capacity)
+{
+	struct code_list codes = { .items = items, .capacity = capacity };
+	int status = 0;
+	for (size_t i = 0; i < process->code.count && status == 0; i++)
+		status = list_mapping(processes, process, &process->code.items[i], &codes);
+	return status < 0 ? status : (int64_t)codes.count;
 }
 
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size)

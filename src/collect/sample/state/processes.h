@@ -28,6 +28,7 @@ struct process {
 	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
 	bool is_code_passed;
 	uint8_t copied_stacks;
+	uint32_t walked; /* modules through which walks had gone when the code was passed */
 	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
 	uint32_t living;       /* threads that have not ended */
 	/* Equal numbers mean equal code: while the number stays, so does the
@@ -110,9 +111,11 @@ bool processes_find_moved_text(struct processes *processes, uint32_t *pid);
  * no file. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
-/* Lists the code of a process for a backend that unwinds stacks itself: an item for each of process->code,
- * in their order. Opens files that are not open yet. */
-void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
+/* Lists the code of a process for a backend that unwinds stacks itself, sorted: an item for each of process->code, or for each part of its table.
+ * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table. *list has
+ * room for *capacity items, and grows. Returns the number of items, or ERROR_MEMORY. */
+int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **list,
+			    size_t *capacity);
 
 /* Returns the name of the memory at an address, a string of the profile: a file's path, "[heap]",
  * "[stack]", "[vdso]", or "[anon]" for memory without a file; 0 ("") if it is unknown. */
