@@ -28,7 +28,7 @@ struct elf_chunk {
 
 /* Bytes that were copied, direct-mapped by their place in the file: a walk over code without
  * unwind rules reads the same few instructions again for each sample. */
-enum { LINE_BYTES = 64, LINE_BITS = 6, LINES = 1 << LINE_BITS };
+enum { LINE_BYTES = 256, LINE_BITS = 6, LINES = 1 << LINE_BITS };
 struct elf_lines {
 	uint64_t ends[LINES]; /* the offset behind the line; 0: none */
 	uint8_t bytes[LINES][LINE_BYTES];
@@ -395,15 +395,28 @@ static bool find_loaded(const struct elf_file *file, uint64_t address, uint64_t 
 	return false;
 }
 
+static const Elf64_Phdr *eh_frame_hdr_segment(const struct elf_file *file, size_t from)
+{
+	for (size_t i = from; i < file->segment_count; i++)
+		if (file->segments[i].p_type == PT_GNU_EH_FRAME)
+			return &file->segments[i];
+	return NULL;
+}
+
+struct elf_bytes elf_file_eh_frame_hdr_place(const struct elf_file *file)
+{
+	const Elf64_Phdr *segment = eh_frame_hdr_segment(file, 0);
+	return segment ? (struct elf_bytes){ NULL, segment->p_filesz, segment->p_vaddr } : (struct elf_bytes){ 0 };
+}
+
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file)
 {
-	for (size_t i = 0; i < file->segment_count; i++) {
-		const Elf64_Phdr *segment = &file->segments[i];
-		if (segment->p_type != PT_GNU_EH_FRAME)
-			continue;
+	const Elf64_Phdr *segment = eh_frame_hdr_segment(file, 0);
+	while (segment) {
 		const uint8_t *bytes = view(file, segment->p_offset, segment->p_filesz);
 		if (bytes)
 			return (struct elf_bytes){ bytes, segment->p_filesz, segment->p_vaddr };
+		segment = eh_frame_hdr_segment(file, (size_t)(segment - file->segments) + 1);
 	}
 	return (struct elf_bytes){ 0 };
 }

@@ -12,29 +12,57 @@
 /* A CIE and an FDE, with their lengths: others are not found. */
 enum { ENTRY_BYTES_MOST = 4096, LENGTH_BYTES = 4, COLUMN_BYTES = 4, ROW_BYTES = 8 };
 
-void fde_search_init(struct fde_search *search, struct elf_file *file)
+/* Reads what is before the table, from the first `size` bytes of the header. Returns the offset of the table, or 0. */
+static size_t read_header(struct fde_search *search, const struct elf_bytes *header, uint64_t whole_size)
 {
-	struct elf_bytes header = elf_file_eh_frame_hdr(file);
-	struct cursor cursor = cursor_over(header.bytes, header.size);
-	const struct cfi_section section = { .bytes = header.bytes, .size = header.size, .address = header.address };
+	struct cursor cursor = cursor_over(header->bytes, header->size);
+	const struct cfi_section section = { .bytes = header->bytes, .size = header->size, .address = header->address };
 	uint64_t frames, count;
-	*search = (struct fde_search){ .file = file, .base = header.address };
 	uint8_t version = cursor_u8(&cursor), frames_encoding = cursor_u8(&cursor);
 	uint8_t count_encoding = cursor_u8(&cursor), table_encoding = cursor_u8(&cursor);
 	if (version != 1 || table_encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4) || count_encoding == DW_EH_PE_omit ||
 	    !cfi_pointer(&cursor, &section, frames_encoding, &frames) ||
 	    !cfi_number(&cursor, count_encoding & 0x0f, &count) || cursor.failed)
-		return;
-	if (count > cursor_left(&cursor) / ROW_BYTES)
-		return;
-	search->table = cursor.next;
+		return 0;
+	size_t offset = (size_t)(cursor.next - header->bytes);
+	if (count > (whole_size - offset) / ROW_BYTES)
+		return 0;
 	search->count = count;
+	return offset;
 }
 
+void fde_search_init(struct fde_search *search, struct elf_file *file)
+{
+	struct elf_bytes header = elf_file_eh_frame_hdr(file);
+	*search = (struct fde_search){ .file = file, .base = header.address };
+	size_t offset = read_header(search, &header, header.size);
+	if (offset)
+		search->table = header.bytes + offset;
+}
+
+void fde_search_init_in_file(struct fde_search *search, struct elf_file *file)
+{
+	enum { HEADER_MOST = 32 };
+	uint8_t bytes[HEADER_MOST];
+	struct elf_bytes header = elf_file_eh_frame_hdr_place(file);
+	uint64_t whole_size = header.size;
+	*search = (struct fde_search){ .file = file, .base = header.address };
+	header.bytes = bytes;
+	header.size = sizeof(bytes);
+	if (whole_size < sizeof(bytes) || !elf_file_copy(file, header.address, bytes, sizeof(bytes)))
+		return;
+	search->place = header.address + read_header(search, &header, whole_size);
+}
+
+/* Returns 0 where the file cannot be read. */
 static uint64_t column(const struct fde_search *search, size_t row, unsigned which)
 {
 	int32_t value;
-	memcpy(&value, search->table + row * ROW_BYTES + which * (size_t)COLUMN_BYTES, sizeof(value));
+	uint64_t at = row * ROW_BYTES + which * (uint64_t)COLUMN_BYTES;
+	if (search->table)
+		memcpy(&value, search->table + at, sizeof(value));
+	else if (!elf_file_copy(search->file, search->place + at, &value, sizeof(value)))
+		return 0;
 	return search->base + (uint64_t)(int64_t)value;
 }
 
@@ -83,7 +111,7 @@ static bool copy_pair(const struct fde_search *search, uint64_t address, struct 
 /* Returns the number of FDEs that begin up to an address. */
 static size_t count_up_to(const struct fde_search *search, uint64_t address)
 {
-	return LOWER_BOUND(i, 0, search->table ? search->count : 0, column(search, i, 0) <= address);
+	return LOWER_BOUND(i, 0, search->table || search->place ? search->count : 0, column(search, i, 0) <= address);
 }
 
 /* Finds the last FDE that begins at or before an address. If it returns true, the caller releases pair->reader. */
@@ -227,7 +255,7 @@ int fde_search_section(const struct fde_search *search, uint64_t low, uint64_t h
 {
 	struct copies copies = { 0 };
 	size_t first = low ? count_up_to(search, low - 1) : 0, end = high ? count_up_to(search, high - 1) : 0;
-	int status = search->table ? 0 : ERROR_NOT_FOUND;
+	int status = end > 0 ? 0 : ERROR_NOT_FOUND;
 	*at = search->base;
 	for (size_t row = first > 0 ? first - 1 : 0; row < end && status == 0; row++)
 		status = put_fde(search, row, &copies, section, *at);

@@ -19,13 +19,16 @@
 
 struct fde_search {
 	struct elf_file *file; /* not owned */
-	const uint8_t *table;  /* NULL: there is none, or it has another form */
-	size_t count;
+	const uint8_t *table;  /* NULL: there is none, or it has another form, or it is not in memory */
+	size_t count;          /* 0: there is none */
+	uint64_t place;        /* ELF virtual address of a table that is not in memory */
 	uint64_t base;
 };
 
 /* The file must outlive the search. */
 void fde_search_init(struct fde_search *search, struct elf_file *file);
+/* The same for a few searches: reads only those rows of the table that are looked at, which takes longer for each. */
+void fde_search_init_in_file(struct fde_search *search, struct elf_file *file);
 
 /* Sets the range of the FDE that contains an ELF virtual address. Returns false if there is none. */
 bool fde_search_range(const struct fde_search *search, uint64_t address, uint64_t *start, uint64_t *end);

@@ -61,6 +61,8 @@ int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const s
 /* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */
 int switch_rows_add(struct unwind_table *table, struct elf_file *file);
+/* Returns whether a file may have such calls. */
+bool switch_rows_may_be_in(struct elf_file *file);
 
 /* builtin_rows.c: a row for the part of its JavaScript library that V8 compiles when V8 is built. This code is in the program's
  * file. It has no CFI, but keeps frame pointers. */

@@ -288,7 +288,7 @@ static int fill_range(struct unwind_table *table, struct elf_file *file, struct 
 	struct fde_search search;
 	struct buffer section;
 	buffer_init(&section);
-	fde_search_init(&search, file);
+	fde_search_init_in_file(&search, file);
 	int status = fde_search_section(&search, low, high, &section, &sections[0].address);
 	sections[0].bytes = section.bytes;
 	sections[0].size = section.size;

@@ -23,10 +23,10 @@ struct unwind_parts *unwind_parts_new(struct elf_file *file, uint32_t number)
 {
 	struct fde_search search;
 	uint64_t low, high;
-	fde_search_init(&search, file);
+	fde_search_init_in_file(&search, file);
 	elf_file_text_range(file, &low, &high);
 	/* In a Haskell program, code without rules has a meaning of its own. */
-	if (search.count < FDES_LEAST || high - low > UINT32_MAX || unwind_is_haskell(file))
+	if (search.count < FDES_LEAST || high - low > UINT32_MAX || unwind_is_haskell(file) || switch_rows_may_be_in(file))
 		return NULL;
 	size_t count = (size_t)((high - low) >> PART_SHIFT) + 1;
 	struct unwind_parts *parts = calloc(1, sizeof(*parts) + count * sizeof(parts->items[0]));

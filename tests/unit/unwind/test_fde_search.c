@@ -51,14 +51,17 @@ static void same_as_the_table(void **state)
 {
 	struct elf_file *file = open_file(*state);
 	struct unwind_table *table = unwind_table_new(file, NULL);
-	struct fde_search search;
+	struct fde_search search, in_file;
 	fde_search_init(&search, file);
+	fde_search_init_in_file(&in_file, file);
 	assert_non_null(table);
-	assert_true(search.count > 0);
+	assert_true(search.count > 0 && search.table);
+	assert_true(in_file.count == search.count && !in_file.table);
 	uint32_t step = table->function_count / LOOKS_PER_FILE + 1;
 	for (uint32_t i = 0; i < table->function_count; i += step) {
 		uint64_t start = table->base + table->functions[i].start;
 		compare_at(&search, table, start);
+		compare_at(&in_file, table, start);
 		compare_at(&search, table, start + table->functions[i].size / 2);
 		compare_at(&search, table, start + table->functions[i].size - 1);
 	}
@@ -67,6 +70,8 @@ static void same_as_the_table(void **state)
 	compare_at(&search, table, low ? low - 1 : 0);
 	compare_at(&search, table, high);
 	compare_at(&search, table, UINT64_MAX);
+	compare_at(&in_file, table, low ? low - 1 : 0);
+	compare_at(&in_file, table, UINT64_MAX);
 	unwind_table_free(table);
 	elf_file_free(file);
 }
