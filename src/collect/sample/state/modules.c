@@ -486,6 +486,19 @@ void modules_settle(struct modules *modules)
 			unwind_parts_clear(modules->items[i].parts);
 }
 
+void modules_end_walks(struct modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = &modules->items[i];
+		unwind_table_free(module->table);
+		unwind_parts_free(module->parts);
+		elf_file_free(module->file);
+		module->table = NULL;
+		module->parts = NULL;
+		module->file = NULL;
+	}
+}
+
 bool modules_is_interpreter(const struct modules *modules, uint32_t index)
 {
 	return modules->items[index].is_interpreter;

@@ -89,6 +89,9 @@ const struct unwind_table *modules_table_at(const struct module *module, uint64_
 /* Frees parts if there are many. */
 void modules_settle(struct modules *modules);
 
+/* Frees the tables and what was read of the files, when there are no more walks. The descriptors stay. */
+void modules_end_walks(struct modules *modules);
+
 /* Returns whether a module is an interpreter that `interpreters_find` knows, as far as that is known without opening the file. */
 bool modules_is_interpreter(const struct modules *modules, uint32_t index);
 
