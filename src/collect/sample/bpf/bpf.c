@@ -5,8 +5,9 @@
  *   (1) The kernel keeps the set of watched threads: a new thread inherits it from its creator.
  *       Side events (side_events.h) of the whole machine report maps, forks, names and exits;
  *       bpf/watched.h skips the events of processes that are not watched.
- *   (2) The code of a process is loaded when its maps are reported (load_code). A stack that
- *       the kernel cannot unwind goes to the monitor with its registers (user-space fallback).
+ *   (2) The code of a process is loaded when its maps are reported (load_code), or at a low rate when there were
+ *       samples of it. A stack that the kernel cannot unwind goes to the monitor with its registers (user-space
+ *       fallback).
  *   (3) Samples and side events are merged by time, up to the present time.
  *   (4) Everything is bound to descriptors: however the monitor ends, the kernel cleans up.
  */

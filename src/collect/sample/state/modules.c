@@ -20,6 +20,7 @@ struct modules {
 	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
 	bool makes_parts;
 	uint32_t walked;                    /* modules_walked */
+	uint32_t walked_at_settle;
 	bool is_past;                       /* the processes are gone: only paths lead to files */
 	bool is_other_kernel;               /* ... and another kernel ran them */
 	struct perf_map_process *generated; /* the processes with generated code */
@@ -479,6 +480,9 @@ void modules_settle(struct modules *modules)
 {
 	enum { PARTS_BYTES_MOST = 8 << 20 };
 	size_t bytes = 0;
+	if (modules->walked == modules->walked_at_settle)
+		return;
+	modules->walked_at_settle = modules->walked;
 	for (size_t i = 0; i < modules->count && modules->makes_parts; i++)
 		bytes += modules->items[i].parts ? unwind_parts_bytes(modules->items[i].parts) : 0;
 	for (size_t i = 0; i < modules->count && bytes > PARTS_BYTES_MOST; i++)
