@@ -66,7 +66,8 @@ const struct command_option agent_options[] = {
 	  "limit",
 	  "1%" },
 	{ OPTION_MEMORY_LIMIT, 0, "memory", "SIZE",
-	  "End a slice early, and lower the rate, before the process that records has more resident memory; 0: no limit",
+	  "End a slice early, and lower the rate, before the process that records has more resident memory; 0: no "
+	  "limit",
 	  "60M" },
 	{ OPTION_METRICS, 0, "metrics", "PATH",
 	  "Answer at this local socket with figures about the agent, as Prometheus text", NULL },

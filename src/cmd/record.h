@@ -56,7 +56,7 @@ struct record_slice {
 	double cpu_share; /* record_options */
 	uint32_t weight;
 	struct recorded recorded; /* total 0: the profile is not complete */
-	uint64_t memory_bytes;    /* largest resident memory of this process, without the children that name addresses */
+	uint64_t memory_bytes; /* largest resident memory of this process, without the children that name addresses */
 };
 
 /* Makes the one recording of a parsed command line of `record` that has -a and -o, until a signal, and prints its closing line. Sets

@@ -195,7 +195,8 @@ struct copies {
 };
 
 /* Sets *offset to that of a CIE, which is appended if it is new. Returns 0, ERROR_MEMORY or ERROR_NOT_FOUND. */
-static int put_cie(const struct fde_search *search, uint64_t address, struct copies *copies, struct buffer *section, uint32_t *offset)
+static int put_cie(const struct fde_search *search, uint64_t address, struct copies *copies, struct buffer *section,
+		   uint32_t *offset)
 {
 	uint8_t cie[ENTRY_BYTES_MOST];
 	for (size_t i = copies->count; i > 0; i--) {
@@ -221,9 +222,15 @@ static int put_cie(const struct fde_search *search, uint64_t address, struct cop
  *
  * Other encodings of the start do not lead to the start that the search table has.
  */
-static int put_fde(const struct fde_search *search, size_t row, struct copies *copies, struct buffer *section, uint64_t at)
+static int put_fde(const struct fde_search *search, size_t row, struct copies *copies, struct buffer *section,
+		   uint64_t at)
 {
-	enum { CIE_AT = LENGTH_BYTES, START_AT = 2 * LENGTH_BYTES, LEAST = START_AT + 2 * COLUMN_BYTES, LENGTH_MOST = 1 << 20 };
+	enum {
+		CIE_AT = LENGTH_BYTES,
+		START_AT = 2 * LENGTH_BYTES,
+		LEAST = START_AT + 2 * COLUMN_BYTES,
+		LENGTH_MOST = 1 << 20
+	};
 	uint8_t head[LEAST];
 	uint32_t length, distance, cie;
 	int32_t start;
@@ -233,7 +240,8 @@ static int put_fde(const struct fde_search *search, size_t row, struct copies *c
 	memcpy(&length, head, sizeof(length));
 	memcpy(&distance, head + CIE_AT, sizeof(distance));
 	memcpy(&start, head + START_AT, sizeof(start));
-	if (length < LEAST - LENGTH_BYTES || length > LENGTH_MOST || distance == 0 || address + START_AT + (uint64_t)(int64_t)start != function)
+	if (length < LEAST - LENGTH_BYTES || length > LENGTH_MOST || distance == 0 ||
+	    address + START_AT + (uint64_t)(int64_t)start != function)
 		return ERROR_NOT_FOUND;
 	int status = put_cie(search, address + CIE_AT - distance, copies, section, &cie);
 	if (status < 0)

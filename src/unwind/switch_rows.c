@@ -143,7 +143,9 @@ bool switch_rows_may_be_in(struct elf_file *file)
 int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
 	struct calls calls = { 0 };
-	int status = is_go(file) ? find(&calls, table, file) : is_lisp_runtime(file) ? find_lisp(&calls, table, file) : 0;
+	int status = is_go(file)             ? find(&calls, table, file)
+		     : is_lisp_runtime(file) ? find_lisp(&calls, table, file)
+					     : 0;
 	complete(&calls);
 	for (size_t i = 0; i < calls.count && status == 0; i++)
 		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);

@@ -281,7 +281,8 @@ static void begin_list(struct unwind_table *table, struct fde_list *list, uint64
 	list->base = table->base;
 }
 
-static int fill_range(struct unwind_table *table, struct elf_file *file, struct fde_list *list, uint64_t low, uint64_t high)
+static int fill_range(struct unwind_table *table, struct elf_file *file, struct fde_list *list, uint64_t low,
+		      uint64_t high)
 {
 	struct cfi_part *part = &table->cfi->parts[0];
 	struct cfi_section sections[2] = { { .is_eh_frame = true }, { 0 } };
@@ -301,7 +302,8 @@ static int fill_range(struct unwind_table *table, struct elf_file *file, struct 
 	if (status == 0)
 		begin_list(table, list, low);
 	if (status == 0)
-		status = list->count > 0 && table->skipped == 0 ? add_functions(table, sections, list) : ERROR_NOT_FOUND;
+		status =
+			list->count > 0 && table->skipped == 0 ? add_functions(table, sections, list) : ERROR_NOT_FOUND;
 	buffer_release(&section);
 	return status < 0 ? status : make_pages(table);
 }
@@ -324,7 +326,8 @@ struct unwind_table *unwind_table_of_range(struct elf_file *file, uint64_t low, 
 	int status = ERROR_MEMORY;
 	if (table) {
 		elf_file_text_range(file, &list.base, &list.end);
-		status = list.end - list.base > UINT32_MAX ? ERROR_NOT_FOUND : fill_range(table, file, &list, low, high);
+		status =
+			list.end - list.base > UINT32_MAX ? ERROR_NOT_FOUND : fill_range(table, file, &list, low, high);
 	}
 	if (status == 0) {
 		const struct unwind_function *last = &table->functions[table->function_count - 1];

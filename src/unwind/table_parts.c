@@ -26,7 +26,8 @@ struct unwind_parts *unwind_parts_new(struct elf_file *file, uint32_t number)
 	fde_search_init_in_file(&search, file);
 	elf_file_text_range(file, &low, &high);
 	/* In a Haskell program, code without rules has a meaning of its own. */
-	if (search.count < FDES_LEAST || high - low > UINT32_MAX || unwind_is_haskell(file) || switch_rows_may_be_in(file))
+	if (search.count < FDES_LEAST || high - low > UINT32_MAX || unwind_is_haskell(file) ||
+	    switch_rows_may_be_in(file))
 		return NULL;
 	size_t count = (size_t)((high - low) >> PART_SHIFT) + 1;
 	struct unwind_parts *parts = calloc(1, sizeof(*parts) + count * sizeof(parts->items[0]));
@@ -72,7 +73,8 @@ static bool is_padding(struct elf_file *file, uint64_t start, uint64_t end)
 	if (end - start > MOST || !elf_file_copy(file, start, code, (size_t)(end - start)))
 		return false;
 	size_t size = (size_t)(end - start), at = 0;
-	while (at < size && instruction_decode(code + at, size - at, start + at, &instruction) && instruction.is_padding)
+	while (at < size && instruction_decode(code + at, size - at, start + at, &instruction) &&
+	       instruction.is_padding)
 		at += instruction.bytes;
 	while (at < size && code[at] == 0)
 		at++;
@@ -95,12 +97,14 @@ static bool is_described(const struct unwind_table *table, struct elf_file *file
 static size_t bytes_of(const struct unwind_table *table)
 {
 	return sizeof(*table) + table->row_count * sizeof(*table->rows) + table->page_count * sizeof(*table->pages) +
-	       table->function_count * (sizeof(*table->functions) + sizeof(*table->cfi->positions)) + table->cfi->parts[0].section.size;
+	       table->function_count * (sizeof(*table->functions) + sizeof(*table->cfi->positions)) +
+	       table->cfi->parts[0].section.size;
 }
 
 static void make(struct unwind_parts *parts, struct part *part, struct elf_file *file)
 {
-	uint64_t low = parts->low + ((uint64_t)(part - parts->items) << PART_SHIFT), high = low + (UINT64_C(1) << PART_SHIFT);
+	uint64_t low = parts->low + ((uint64_t)(part - parts->items) << PART_SHIFT),
+		 high = low + (UINT64_C(1) << PART_SHIFT);
 	uint64_t text_low, text_high;
 	elf_file_text_range(file, &text_low, &text_high);
 	high = high < text_high ? high : text_high;
@@ -121,7 +125,8 @@ static size_t index_of(const struct unwind_parts *parts, uint64_t address)
 
 static const struct unwind_table *table_at(const struct part *part, uint64_t address)
 {
-	bool is_in_gap = part && part->table && part->table->has_gaps && unwind_table_function(part->table, address, NULL) == 0;
+	bool is_in_gap =
+		part && part->table && part->table->has_gaps && unwind_table_function(part->table, address, NULL) == 0;
 	return part && !is_in_gap ? part->table : NULL;
 }
 

@@ -117,7 +117,8 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
  * end before that. */
 static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
 {
-	struct process *process = sink->loads_late && sample->has_registers ? processes_find(sink->processes, sample->pid) : NULL;
+	struct process *process =
+		sink->loads_late && sample->has_registers ? processes_find(sink->processes, sample->pid) : NULL;
 	if (!process)
 		return;
 	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
@@ -148,7 +149,9 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	}
 	find_moved_text(sink);
 	struct thread *thread = processes_thread(sink->processes, sample->pid, sample->tid);
-	int64_t node = thread && processes_sampled(sink->processes, thread) == 0 ? stacks_add(sink->stacks, thread, sample) : ERROR_MEMORY;
+	int64_t node = thread && processes_sampled(sink->processes, thread) == 0
+			       ? stacks_add(sink->stacks, thread, sample)
+			       : ERROR_MEMORY;
 	if (node < 0 || add_hit(sink, sample, thread->id, (uint32_t)node) < 0) {
 		sink->out_of_memory = true;
 		lose(sink, sample);

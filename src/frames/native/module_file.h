@@ -34,12 +34,12 @@ struct module_file {
 	Dwarf *shared_dwarf;      /* of `shared`, or of nothing */
 	Dwfl_Module *symbols;     /* NULL: not looked for yet */
 	bool debug_tried, shared_tried;
-	bool lacks_memory;          /* for the debug information, which may exist */
-	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
-	struct elf_file *bytes;     /* NULL: a file of another machine */
-	struct fde_search fdes;     /* of `bytes`, if has_fdes */
+	bool lacks_memory;            /* for the debug information, which may exist */
+	uint64_t bias;                /* ELF virtual address + bias = libdwfl's address */
+	struct elf_file *bytes;       /* NULL: a file of another machine */
+	struct fde_search fdes;       /* of `bytes`, if has_fdes */
 	bool has_fdes, has_only_fdes; /* only: they are all functions that its table would have */
-	struct unwind_table *table; /* module_file_table, once table_tried is set */
+	struct unwind_table *table;   /* module_file_table, once table_tried is set */
 	bool table_tried;
 	bool haskell_tried, is_haskell; /* GHC linked it */
 	bool is_executable;             /* a program with `main`, not a library */

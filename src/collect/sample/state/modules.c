@@ -17,9 +17,9 @@
 
 struct modules {
 	struct profile *profile;
-	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
+	int64_t since_s; /* when the recording began, in seconds of CLOCK_REALTIME */
 	bool makes_parts;
-	uint32_t walked;                    /* modules_walked */
+	uint32_t walked; /* modules_walked */
 	uint32_t walked_at_settle;
 	bool is_past;                       /* the processes are gone: only paths lead to files */
 	bool is_other_kernel;               /* ... and another kernel ran them */
@@ -251,9 +251,11 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 	if (id < 0)
 		return id;
 	hash_map_put(&modules->by_key, key, (uint32_t)modules->count);
-	modules->items[modules->count] = (struct module){
-		.id = (uint32_t)id, .kind = kind, .fd = -1, .is_interpreter = kind == MODULE_FILE && interpreters_are_named(path)
-	};
+	modules->items[modules->count] =
+		(struct module){ .id = (uint32_t)id,
+				 .kind = kind,
+				 .fd = -1,
+				 .is_interpreter = kind == MODULE_FILE && interpreters_are_named(path) };
 	return (int64_t)modules->count++;
 }
 

@@ -18,7 +18,8 @@ struct processes {
 	size_t count, capacity;
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
-	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again; of another one, if it has given its place */
+	struct hash_map
+		by_pid; /* pid -> index; the newest where a pid was used again; of another one, if it has given its place */
 	struct hash_map by_tid;
 	/* Processes without a sample that have ended, with their threads, in the order of their ends. */
 	struct ended {
@@ -366,7 +367,8 @@ static struct unwind_module module_of(struct processes *processes, const struct 
 	bool has_lisp = is_lisp(process, module);
 	modules_walk(processes->modules, module);
 	return (struct unwind_module){ .table = has_lisp ? modules_lisp_table(processes->modules)
-							 : modules_table_for(processes->modules, module, pc - mapping->bias),
+							 : modules_table_for(processes->modules, module,
+									     pc - mapping->bias),
 				       .bias = mapping->bias,
 				       .id = module->id,
 				       .is_generated = module->kind == MODULE_ANON && !has_lisp };
@@ -567,7 +569,7 @@ static int list_mapping(struct processes *processes, const struct process *proce
 	code.module = module->id;
 	code.interpreter = module->interpreter.kind != INTERPRETER_NONE ? &module->interpreter : NULL;
 	code.table = is_lisp(process, module) ? modules_lisp_table(processes->modules)
-		     : is_generated	      ? &unwind_table_generated
+		     : is_generated           ? &unwind_table_generated
 					      : module->table;
 	return code.table || !module->parts ? list(codes, &code) : list_parts(codes, &code, module->parts);
 }
@@ -805,7 +807,9 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	int64_t parent = find_process(processes, parent_pid);
 	struct ended place;
 	bool is_given = parent >= 0 && take_place(processes, (uint32_t)parent, time_ns, &place);
-	int64_t child = parent < 0 ? parent : is_given ? place.process : add_process(processes, pid, parent_pid, time_ns);
+	int64_t child = parent < 0 ? parent
+			: is_given ? place.process
+				   : add_process(processes, pid, parent_pid, time_ns);
 	if (is_given && give_place(processes, &place, pid, parent_pid, time_ns) < 0)
 		return ERROR_MEMORY;
 	if (child < 0)

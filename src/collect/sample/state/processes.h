@@ -23,14 +23,14 @@ struct process {
 	bool between_programs; /* after exec, before its first map */
 	bool runs_lisp;        /* it maps a core of SBCL */
 	bool is_interpreted;   /* it maps an interpreter whose frames backends note */
-	bool is_kept;          /* it, or a process that it started, was sampled; only noted where owners are read late */
-	uint32_t threads;      /* that it has had */
+	bool is_kept;     /* it, or a process that it started, was sampled; only noted where owners are read late */
+	uint32_t threads; /* that it has had */
 	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
 	bool is_code_passed;
 	uint8_t copied_stacks;
 	uint32_t walked; /* modules through which walks had gone when the code was passed */
 	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
-	uint32_t living;       /* threads that have not ended */
+	uint32_t living; /* threads that have not ended */
 	/* Equal numbers mean equal code: while the number stays, so does the
 	 * meaning of an address. */
 	uint32_t code_version;

@@ -631,7 +631,8 @@ static void test_owners_read_late(void **state)
 		assert_int_equal(processes_fork(world->processes, pid, child, child, 1), 0);
 		if (child > NO_PID)
 			assert_int_equal(processes_name(world->processes, child, child, "new", true, 2), 0);
-		assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, child, child)), 0);
+		assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, child, child)),
+				 0);
 		assert_int_equal(profile->processes[1 + child - NO_PID].user, child > NO_PID ? 0 : own);
 	}
 	/* The code that another user executed never counts as this one's. */
@@ -659,7 +660,8 @@ static void test_places_are_used_again(void **state)
 		assert_int_equal(map_file(world, pid, 0x100, 0x200, 0, "/a"), 0);
 		assert_maps(world, pid, "100-200@0 /a");
 		if (i == 10)
-			assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, pid, pid)), 0);
+			assert_int_equal(
+				processes_sampled(world->processes, processes_thread(world->processes, pid, pid)), 0);
 		if (i == 20)
 			assert_int_equal(processes_fork(world->processes, pid, pid, pid + 1000, time_ns + 2), 0);
 		assert_true(processes_exit(world->processes, pid, pid, time_ns + 3) == (i != 20));
@@ -673,8 +675,9 @@ static void test_places_are_used_again(void **state)
 	assert_non_null(processes_find(world->processes, SHELL + 10));
 	assert_non_null(processes_find(world->processes, SHELL + CHILDREN));
 	for (size_t i = 0; i < profile->thread_count; i++)
-		assert_int_equal(profile->processes[profile->threads[i].process].pid,
-				 processes_find(world->processes, profile->processes[profile->threads[i].process].pid)->pid);
+		assert_int_equal(
+			profile->processes[profile->threads[i].process].pid,
+			processes_find(world->processes, profile->processes[profile->threads[i].process].pid)->pid);
 	/* The shell has started a process that was sampled. */
 	assert_true(processes_exit(world->processes, SHELL, SHELL, UINT64_C(100) * S));
 	assert_int_equal(processes_fork(world->processes, 1, 7, 7, UINT64_C(102) * S), 0);
