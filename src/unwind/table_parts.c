@@ -6,8 +6,8 @@
 #include "unwind/fde_search.h"
 #include "unwind/parts.h"
 
-/* The table of a smaller file is made in a few ms. */
-enum { FDES_LEAST = 4096, PART_SHIFT = 16 };
+/* The table of a smaller file is made in half a ms. */
+enum { FDES_LEAST = 256, PART_SHIFT = 16 };
 
 struct unwind_parts {
 	uint64_t low; /* ELF virtual address at which the first part begins */

@@ -480,7 +480,7 @@ const struct unwind_table *modules_table_at(const struct module *module, uint64_
 
 void modules_settle(struct modules *modules)
 {
-	enum { PARTS_BYTES_MOST = 8 << 20 };
+	enum { PARTS_BYTES_MOST = 6 << 20 };
 	size_t bytes = 0;
 	if (modules->walked == modules->walked_at_settle)
 		return;
