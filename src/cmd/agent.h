@@ -49,7 +49,7 @@ struct agent_settings {
 	const char *metrics;   /* NULL: no socket */
 	double hertz;          /* of the resources that are times and have no interval */
 	double cpu_share;      /* of one processor; 0: no limit */
-	uint64_t memory_bytes; /* of the largest child; 0: no limit */
+	uint64_t memory_bytes; /* of a recorder; 0: no limit */
 	uint64_t spool_limit;  /* bytes of the slices that wait; 0: no limit */
 	uint64_t every_ns;     /* the length of a slice */
 };
@@ -99,7 +99,7 @@ struct agent_job {
 
 struct agent_end {
 	int status; /* as in a shell's $? */
-	uint64_t cpu_ns, memory_bytes;
+	uint64_t cpu_ns;
 	char text[4096]; /* its messages without closing lines */
 };
 

@@ -82,7 +82,6 @@ static uint64_t ns_of(const struct timeval *time)
 
 void agent_job_end(struct agent_job *job, struct agent_end *end)
 {
-	enum { KB = 1024 };
 	int status = 0;
 	struct rusage usage = { 0 };
 	pid_t ended;
@@ -93,7 +92,6 @@ void agent_job_end(struct agent_job *job, struct agent_end *end)
 			  : WIFSIGNALED(status) ? STATUS_OF_SIGNAL + WTERMSIG(status)
 						: WEXITSTATUS(status),
 		.cpu_ns = ns_of(&usage.ru_utime) + ns_of(&usage.ru_stime),
-		.memory_bytes = (uint64_t)usage.ru_maxrss * KB,
 	};
 	read_text(job->text_fd, end->text, sizeof(end->text));
 	close(job->end_fd);

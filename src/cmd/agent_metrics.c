@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "cmd/agent.h"
 #include "collect/sample/clock.h"
+#include "collect/sample/state/proc.h"
 
 static const uint64_t NS_PER_S = 1000000000, CLIENT_NS = 5000000000, TEXT_NS = 500000000;
 
@@ -48,6 +49,14 @@ static double seconds_of(const struct rusage *usage)
 	const double us_per_s = 1e6;
 	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / us_per_s;
+}
+
+/* The largest memory, in rusage, is that of the process before it executed cpprof, too. */
+static uint64_t resident_bytes(void)
+{
+	uint64_t pages;
+	return proc_stat_read((uint32_t)getpid(), PROC_STAT_RESIDENT, &pages) ? pages * (uint64_t)sysconf(_SC_PAGESIZE)
+									      : 0;
 }
 
 static void append_metric(struct buffer *text, const char *name, const char *help, double value)
@@ -102,7 +111,7 @@ static void append_metrics(struct buffer *text, const struct agent_figures *figu
 		{ "reloads_total", "Reloads, by SIGHUP", (double)figures->reloads },
 		{ "cpu_seconds_total", "CPU time of the agent and of its processes that have ended",
 		  seconds_of(&self) + seconds_of(&children) },
-		{ "memory_bytes", "Largest resident memory of the agent itself", (double)self.ru_maxrss * kb },
+		{ "memory_bytes", "Resident memory of the agent itself", (double)resident_bytes() },
 		{ "child_memory_bytes", "Largest resident memory of any of its processes that have ended",
 		  (double)children.ru_maxrss * kb },
 	};

@@ -66,8 +66,9 @@ const struct command_option agent_options[] = {
 	  "limit",
 	  "1%" },
 	{ OPTION_MEMORY_LIMIT, 0, "memory", "SIZE",
-	  "End a slice early, and lower the rate, before one of these processes has more resident memory; 0: no limit",
-	  "250M" },
+	  "End a slice early, and lower the rate, before the process that records has more resident memory; 0: no "
+	  "limit",
+	  "60M" },
 	{ OPTION_METRICS, 0, "metrics", "PATH",
 	  "Answer at this local socket with figures about the agent, as Prometheus text", NULL },
 	{ OPTION_CONFIG, 0, "config", "FILE",
@@ -224,9 +225,9 @@ static int read_limits(struct agent_settings *settings, struct error *error)
 	/* The check by `store add` refuses another word. */
 	if (!room || !memory_size_read(room, &settings->spool_limit))
 		settings->spool_limit = 0;
-	if (!memory_size_read(memory ? memory : "250M", &settings->memory_bytes))
+	if (!memory_size_read(memory ? memory : "60M", &settings->memory_bytes))
 		return error_set(error, ERROR_USAGE,
-				 "'%s' is not an amount of memory (--memory 250M, or 1G; 0: no limit)", memory);
+				 "'%s' is not an amount of memory (--memory 60M, or 1G; 0: no limit)", memory);
 	return 0;
 }
 

@@ -206,14 +206,16 @@ static void watch_memory(struct agent_slices *slices, uint64_t now_ns)
 
 /* --- the end of a slice --- */
 
-static void choose_rate(struct agent_slices *slices, const struct recorded *made, const struct agent_end *end)
+/* The memory is that of the recorder itself: what names need depends on the files, not on the rate. */
+static void choose_rate(struct agent_slices *slices, const struct record_slice *slice, const struct agent_end *end)
 {
+	const struct recorded *made = &slice->recorded;
 	const struct agent_settings *settings = slices->settings;
 	const double percent = 100, mb = 1024.0 * 1024;
 	const double ns = (double)(made->end_ns - made->start_ns);
 	const uint32_t old = slices->weight;
 	const struct agent_use limits = { settings->cpu_share, settings->memory_bytes };
-	const struct agent_use used = { (double)(end->cpu_ns + slices->add_cpu_ns) / ns, end->memory_bytes };
+	const struct agent_use used = { (double)(end->cpu_ns + slices->add_cpu_ns) / ns, slice->memory_bytes };
 	slices->add_cpu_ns = 0;
 	/* The end by a signal, right after the start, makes the share of the start too large. */
 	if (made->end_ns - made->start_ns < settings->every_ns / EARLIEST_PART)
@@ -270,7 +272,7 @@ static void end_slice(struct agent_slices *slices, struct slice *slice, uint64_t
 	agent_job_end(&slice->job, &end);
 	note_failure(slices, slice, &end, now_ns);
 	if (slice->made->recorded.resource[0])
-		choose_rate(slices, &slice->made->recorded, &end);
+		choose_rate(slices, slice->made, &end);
 	enter(slice, SLICE_ENDED, now_ns);
 	slices->may_wait = true;
 }

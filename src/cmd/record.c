@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -512,7 +513,12 @@ static int record_slice_with(struct invocation *invocation, struct record_option
 
 int record_slice(struct invocation *invocation, struct record_slice *slice)
 {
-	return subject_run(invocation, record_slice_with, slice);
+	enum { KB = 1024 };
+	struct rusage usage = { 0 };
+	int status = subject_run(invocation, record_slice_with, slice);
+	getrusage(RUSAGE_SELF, &usage);
+	slice->memory_bytes = (uint64_t)usage.ru_maxrss * KB;
+	return status;
 }
 
 static int check_slice_with(struct invocation *invocation, struct record_options *options, void *context)

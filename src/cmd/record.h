@@ -56,10 +56,11 @@ struct record_slice {
 	double cpu_share; /* record_options */
 	uint32_t weight;
 	struct recorded recorded; /* total 0: the profile is not complete */
+	uint64_t memory_bytes; /* largest resident memory of this process, without the children that name addresses */
 };
 
 /* Makes the one recording of a parsed command line of `record` that has -a and -o, until a signal, and prints its closing line. Sets
- * slice->recorded. Returns the exit status. */
+ * slice->recorded and slice->memory_bytes. Returns the exit status. */
 int record_slice(struct invocation *invocation, struct record_slice *slice);
 
 /* Checks the options of such a command line. Returns EXIT_DONE, or prints a message and returns another status. */

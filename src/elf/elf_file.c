@@ -28,14 +28,14 @@ struct elf_chunk {
 
 /* Bytes that were copied, direct-mapped by their place in the file: a walk over code without
  * unwind rules reads the same few instructions again for each sample. */
-enum { LINE_BYTES = 64, LINE_BITS = 6, LINES = 1 << LINE_BITS };
+enum { LINE_BYTES = 256, LINE_BITS = 6, LINES = 1 << LINE_BITS };
 struct elf_lines {
 	uint64_t ends[LINES]; /* the offset behind the line; 0: none */
 	uint8_t bytes[LINES][LINE_BYTES];
 };
 
 /* A file with many gaps in its unwind information has a chunk for each. */
-enum { BUCKET_BITS = 10, BUCKETS = 1 << BUCKET_BITS };
+enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS };
 
 struct elf_file {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */
@@ -360,6 +360,20 @@ void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part)
 		}
 }
 
+void elf_file_release_parts(struct elf_file *file)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct elf_chunk **at = &file->chunks[i]; *at;) {
+			struct elf_chunk *chunk = *at;
+			if (is_header(file, chunk->bytes)) {
+				at = &chunk->next;
+				continue;
+			}
+			*at = chunk->next;
+			chunk_free(chunk);
+		}
+}
+
 /* --- segments --- */
 
 /* Finds the bytes of a PT_LOAD segment from an address on that are in the file. */
@@ -381,15 +395,28 @@ static bool find_loaded(const struct elf_file *file, uint64_t address, uint64_t 
 	return false;
 }
 
+static const Elf64_Phdr *eh_frame_hdr_segment(const struct elf_file *file, size_t from)
+{
+	for (size_t i = from; i < file->segment_count; i++)
+		if (file->segments[i].p_type == PT_GNU_EH_FRAME)
+			return &file->segments[i];
+	return NULL;
+}
+
+struct elf_bytes elf_file_eh_frame_hdr_place(const struct elf_file *file)
+{
+	const Elf64_Phdr *segment = eh_frame_hdr_segment(file, 0);
+	return segment ? (struct elf_bytes){ NULL, segment->p_filesz, segment->p_vaddr } : (struct elf_bytes){ 0 };
+}
+
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file)
 {
-	for (size_t i = 0; i < file->segment_count; i++) {
-		const Elf64_Phdr *segment = &file->segments[i];
-		if (segment->p_type != PT_GNU_EH_FRAME)
-			continue;
+	const Elf64_Phdr *segment = eh_frame_hdr_segment(file, 0);
+	while (segment) {
 		const uint8_t *bytes = view(file, segment->p_offset, segment->p_filesz);
 		if (bytes)
 			return (struct elf_bytes){ bytes, segment->p_filesz, segment->p_vaddr };
+		segment = eh_frame_hdr_segment(file, (size_t)(segment - file->segments) + 1);
 	}
 	return (struct elf_bytes){ 0 };
 }

@@ -41,12 +41,16 @@ struct elf_bytes elf_file_section(struct elf_file *file, const char *name);
 /* Releases the memory of a part that elf_file_section returned, before elf_file_free does; its
  * bytes are not valid any more. */
 void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part);
+/* Releases all parts that were returned so far; the headers stay, and parts are read again where they are needed. */
+void elf_file_release_parts(struct elf_file *file);
 /* Returns the bytes of PT_GNU_EH_FRAME, which files without section headers have, too. */
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
+/* The same without reading it: `bytes` is NULL. Size 0: there is none. */
+struct elf_bytes elf_file_eh_frame_hdr_place(const struct elf_file *file);
 /* Returns `size` bytes at an ELF virtual address of a PT_LOAD segment, valid until elf_file_free, or NULL if the
  * file does not have them. */
 const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size);
-/* Copies them instead, and keeps only the last few parts of 64 bytes in memory: for a few bytes
+/* Copies them instead, and keeps only the last few parts of 256 bytes in memory: for a few bytes
  * of code at a time. Returns false if the file does not have them. */
 bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size);
 /* Returns the bytes from `address` to the end of its segment in the file, at most `most`. */

@@ -38,6 +38,10 @@ int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsi
  * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
 int fde_list_sort(struct fde_list *list);
 
+/* table.c: the rows of the functions in a range of ELF virtual addresses, as .eh_frame alone describes them, without rows from code. The table
+ * begins and ends with functions that are partly in the range. Returns NULL if they cannot be found by .eh_frame_hdr, or if there is no memory. */
+struct unwind_table *unwind_table_of_range(struct elf_file *file, uint64_t low, uint64_t high);
+
 /* go_frame.c: a .debug_frame for a Go program that was linked or stripped without one, from the runtime's own table (elf/go_table.h). */
 
 /* Appends the section, or nothing if the file has no such table, or if the processor's calls do not push the return address. Returns 0 or
@@ -57,6 +61,8 @@ int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const s
 /* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */
 int switch_rows_add(struct unwind_table *table, struct elf_file *file);
+/* Returns whether a file may have such calls. */
+bool switch_rows_may_be_in(struct elf_file *file);
 
 /* builtin_rows.c: a row for the part of its JavaScript library that V8 compiles when V8 is built. This code is in the program's
  * file. It has no CFI, but keeps frame pointers. */

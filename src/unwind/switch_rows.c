@@ -130,11 +130,22 @@ static void complete(struct calls *calls)
 	}
 }
 
+static bool is_go(struct elf_file *file)
+{
+	return elf_file_section(file, ".note.go.buildid").bytes;
+}
+
+bool switch_rows_may_be_in(struct elf_file *file)
+{
+	return is_go(file) || is_lisp_runtime(file);
+}
+
 int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
 	struct calls calls = { 0 };
-	bool is_go = elf_file_section(file, ".note.go.buildid").bytes;
-	int status = is_go ? find(&calls, table, file) : is_lisp_runtime(file) ? find_lisp(&calls, table, file) : 0;
+	int status = is_go(file)             ? find(&calls, table, file)
+		     : is_lisp_runtime(file) ? find_lisp(&calls, table, file)
+					     : 0;
 	complete(&calls);
 	for (size_t i = 0; i < calls.count && status == 0; i++)
 		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);

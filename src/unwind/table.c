@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/lower_bound.h"
+#include "unwind/fde_search.h"
 #include "unwind/parts.h"
 
 /* --- finding the CFI --- */
@@ -265,14 +266,87 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 	return status < 0 || table->row_count == 0 ? status : make_pages(table);
 }
 
-struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error)
+/* Makes a range's list begin with its first function, or with the range if that is lower. */
+static void begin_list(struct unwind_table *table, struct fde_list *list, uint64_t low)
+{
+	/* The function before the range is of interest only if it reaches into the range. */
+	if (list->count > 0 && list->base + list->items[0].start + list->items[0].size <= low)
+		memmove(list->items, list->items + 1, --list->count * sizeof(*list->items));
+	if (list->count == 0)
+		return;
+	uint64_t first = list->base + list->items[0].start;
+	table->base = first < low ? first : low;
+	for (size_t i = 0; i < list->count; i++)
+		list->items[i].start -= (uint32_t)(table->base - list->base);
+	list->base = table->base;
+}
+
+static int fill_range(struct unwind_table *table, struct elf_file *file, struct fde_list *list, uint64_t low,
+		      uint64_t high)
+{
+	struct cfi_part *part = &table->cfi->parts[0];
+	struct cfi_section sections[2] = { { .is_eh_frame = true }, { 0 } };
+	struct fde_search search;
+	struct buffer section;
+	buffer_init(&section);
+	fde_search_init_in_file(&search, file);
+	int status = fde_search_section(&search, low, high, &section, &sections[0].address);
+	sections[0].bytes = section.bytes;
+	sections[0].size = section.size;
+	part->section.is_eh_frame = true;
+	part->section.address = sections[0].address;
+	if (status == 0)
+		status = fde_list_read(list, &sections[0], 0, &part->cies, &part->cie_count, &table->skipped);
+	if (status == 0)
+		status = fde_list_sort(list);
+	if (status == 0)
+		begin_list(table, list, low);
+	if (status == 0)
+		status =
+			list->count > 0 && table->skipped == 0 ? add_functions(table, sections, list) : ERROR_NOT_FOUND;
+	buffer_release(&section);
+	return status < 0 ? status : make_pages(table);
+}
+
+static struct unwind_table *empty_table(void)
 {
 	struct unwind_table *table = calloc(1, sizeof(*table));
-	struct fde_list list = { 0 };
-	int status = ERROR_MEMORY;
 	if (table)
 		table->cfi = calloc(1, sizeof(*table->cfi));
-	if (table && table->cfi) {
+	if (table && table->cfi)
+		return table;
+	free(table);
+	return NULL;
+}
+
+struct unwind_table *unwind_table_of_range(struct elf_file *file, uint64_t low, uint64_t high)
+{
+	struct unwind_table *table = empty_table();
+	struct fde_list list = { 0 };
+	int status = ERROR_MEMORY;
+	if (table) {
+		elf_file_text_range(file, &list.base, &list.end);
+		status =
+			list.end - list.base > UINT32_MAX ? ERROR_NOT_FOUND : fill_range(table, file, &list, low, high);
+	}
+	if (status == 0) {
+		const struct unwind_function *last = &table->functions[table->function_count - 1];
+		uint64_t end = table->base + last->start + last->size;
+		table->text_size = (uint32_t)((end > high ? end : high) - table->base);
+	}
+	fde_list_release(&list);
+	if (status == 0)
+		return table;
+	unwind_table_free(table);
+	return NULL;
+}
+
+struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error)
+{
+	struct unwind_table *table = empty_table();
+	struct fde_list list = { 0 };
+	int status = ERROR_MEMORY;
+	if (table) {
 		uint64_t high;
 		elf_file_text_range(file, &table->base, &high);
 		/* Rows have 32-bit addresses: text beyond 4 GB has no rows. */

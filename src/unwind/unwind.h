@@ -40,6 +40,8 @@ struct unwind_table {
 	uint64_t skipped;       /* number of damaged or unsupported FDEs */
 	bool is_haskell;        /* GHC compiled it: code without rules may keep its frames on Haskell's stack */
 	bool covers_all; /* its only row applies everywhere; text_size is 0, because others' text may be between */
+	bool has_gaps;   /* of a part (table_parts.h): code without unwind information in it has no rows here */
+	uint64_t key;    /* of a part: equal to that of an equal part only, and no address; 0: none */
 };
 
 /* Compiles the CFI of a file. A file without CFI results in a table without rows. Skips damaged entries and counts

@@ -65,7 +65,9 @@ static const struct unwind_row *recent_row(struct walk *walk, const struct unwin
 
 static bool in_text(const struct unwind_module *module, uint64_t pc)
 {
-	return module->table && pc - module->bias - module->table->base < module->table->text_size;
+	const struct unwind_table *table = module->table;
+	return table && pc - module->bias - table->base < table->text_size &&
+	       !(table->has_gaps && unwind_table_function(table, pc - module->bias, NULL) == 0);
 }
 
 static bool is_here(const struct walk *walk, uint64_t pc)

@@ -19,6 +19,7 @@ from attach_support import EACH, EVENT_US
 from cli_support import check_failure, done, run
 from measuring import between
 from record_support import CPPROF, MOVES, REPOSITORY, build, needs_perf, needs_two_processors
+from test_record_bad import small_disk
 from user_support import only_root, open_folder, unprivileged
 
 PACKAGING = REPOSITORY / "examples/agent"
@@ -280,6 +281,40 @@ class TestRecording:
 			assert len(os.listdir(f"/proc/{agent.process.pid}/fd")) <= descriptors + 6
 			last = agent.stop()
 		assert last == stored(agent.store)
+
+
+	@pytest.mark.long("as many slices as a day has, each of a second: 5 minutes")
+	def test_a_day(self, tmp_path):
+		"""The agent and its largest process need as much memory at the end of a day as after its first tenth, with the standard number of slices."""
+		slices = 24 * 60 // 5
+		with Agent(tmp_path, every="1s") as agent:
+			figures = []
+			for part in (slices // 10, slices):
+				wait_until(lambda: agent.metrics()["slices_total"] >= part, lambda: f"{agent.metrics()}\n{agent.text()}", 5 * slices)
+				figures.append(agent.metrics())
+			first, last = figures
+			between(last["memory_bytes"], None, first["memory_bytes"] + 256 * 1024)
+			between(last["child_memory_bytes"], None, first["child_memory_bytes"] * 1.25)
+			assert last["dropped_slices_total"] == last["lost_samples_total"] == last["failures_total{kind=\"store\"}"] == 0
+			ended = agent.stop()
+		assert ended[0] >= slices and ended == stored(agent.store)
+
+	@pytest.mark.long("fills a disk while the machine is recorded")
+	def test_full_disk(self, tmp_path):
+		"""The spool's disk is full for a while: the agent reports it, and what it records meanwhile is stored when there is room."""
+		disk = tmp_path / "disk"
+		disk.mkdir()
+		with small_disk(disk, "4m"), Agent(tmp_path, "-r", MOVES[1], spool=disk / "spool") as agent:
+			padding = disk / "padding"
+			with contextlib.suppress(OSError), open(padding, "wb", buffering=0) as file:
+				while True:
+					file.write(bytes(4096))
+			make_moves()
+			time.sleep(3) # a recorder writes each second
+			padding.unlink()
+			make_moves()
+			assert agent.stop() == stored(agent.store)
+			assert agent.text().count("No space left on device") == 1 and moves_in(agent.store) == 6 * EACH
 
 
 def test_words(tmp_path):

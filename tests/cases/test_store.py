@@ -257,6 +257,37 @@ def test_intervals_that_differ_are_not_added_up(profiles, store, tmp_path):
 	assert done("export", "--store", store, "--service", "one") == done("export", "whole.data", directory=profiles)
 
 
+def sampled(folder, name, period_ns, functions):
+	"""A recording of CPU time in which each sample stands for the period. `functions`: {name: samples}"""
+	text, time_ns = "", 0
+	for function, samples in functions.items():
+		for _ in range(samples):
+			time_ns += period_ns
+			text += f"prog  100 [000] {time_ns / 1e9:.6f}:   {period_ns} cpu-clock: \n\t    1234 {function} (/bin/prog)\n\t    1100 main (/bin/prog)\n\n"
+	(folder / f"{name}.txt").write_text(text)
+	done("import", "-o", folder / f"{name}.data", folder / f"{name}.txt")
+	return folder / f"{name}.data"
+
+
+def test_rates_that_differ(store, tmp_path):
+	"""An agent's 19 Hz and 1 kHz of one service: no command adds them up. Each of them alone is right, and diff compares their amounts."""
+	functions = {"slow": {"f": 10, "g": 30}, "fast": {"f": 520, "g": 480}}
+	for (name, period_ns), host in zip((("slow", 52631579), ("fast", 1000000)), "ab"):
+		add(tmp_path, store, sampled(tmp_path, name, period_ns, functions[name]), service="shop", host=host)
+	intervals = re.compile(r"cannot add up 'cpu-clock': recordings have intervals of (52631579 and 1000000|1000000 and 52631579) gticks "
+		r"\(select fewer: --service, --host, --from\)\n\Z")
+	for words in (["report"], ["report", "--functions", "--service", "shop"], ["report", "--by-label"], ["export"], ["info"], ["store", "top"],
+			["diff", "--functions", "service=shop", "host=a"]):
+		result = run(*words, "--store", store)
+		assert result.returncode == 1 and result.stdout == "" and intervals.search(result.stderr), (words, result.stderr)
+	for host, name in zip("ab", functions):
+		entries = valid_json(done("report", "--functions", "--format", "json", *ALL, "--store", store, "--host", host))["results"][0]["entries"]
+		assert {entry["path"][0]: entry["hits"] for entry in entries} == {"main": sum(functions[name].values()), **functions[name]}
+	(result,) = valid_json(done("diff", "--functions", "--format", "json", *ALL, "--store", store, "host=a", "host=b"))["results"]
+	assert {entry["path"][0]: (entry["gticks_a"], entry["gticks_b"]) for entry in result["entries"]} == {
+		"main": (40 * 52631579, 1000 * 1000000), "f": (10 * 52631579, 520 * 1000000), "g": (30 * 52631579, 480 * 1000000)}
+
+
 def test_prune(dated, tmp_path):
 	done("store", "prune", "--store", dated, "--older-than", "0s", "--service", "mail") # recordings of the future stay
 	assert recordings(dated) == 4

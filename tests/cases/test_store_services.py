@@ -11,6 +11,7 @@ import pytest
 from cli_support import CPPROF, MAKE_PROFILE, check_failure, done, run
 from json_support import valid_json
 from record_support import build_counted, needs_perf, record_counted, run_cpprof
+from test_record_bad import small_disk
 from test_record_machine import refusal
 
 ALL = ("--limit", 0, "--threshold", 0)
@@ -393,6 +394,27 @@ def test_the_limit_of_a_spool(place):
 	keep(folder, "--spool-limit", limit, *files)
 	assert "sent 3 recordings" in add(place, "--spool", folder)
 	assert {name[:2] for _, name in rows(f"sqlite://{place}") if name[0] == "r"} == {"r3", "r4", "r5"}
+
+
+def test_full_disk_for_a_spool(tmp_path, place):
+	"""Recordings are kept until the disk is full. None is cut, and the rest is kept when there is room."""
+	disk = tmp_path / "disk"
+	disk.mkdir()
+	files = [recording(tmp_path, f"r{index}") for index in range(40)]
+	with small_disk(disk, "64k"):
+		kept = 0
+		for path in files:
+			result = run("store", "add", "--store", place.parent / AWAY, "--spool", disk / "spool", path)
+			if result.returncode:
+				break
+			kept += 1
+		assert 0 < kept < len(files) and "cannot keep '" in result.stderr and f"in '{disk}/spool': No space left on device" in result.stderr
+		assert len(list((disk / "spool").iterdir())) == len(spool(disk / "spool")) == kept
+		subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+		keep(disk / "spool", *files[kept:])
+		assert f"sent {len(files)} recordings" in add(place, "--spool", disk / "spool")
+	found = {name: hits for (_, name), hits in rows(f"sqlite://{place}").items() if name[0] == "r"}
+	assert found == {f"r{index}_{at}": 3 for index in range(len(files)) for at in range(50)}
 
 
 def test_writers_of_a_spool_take_turns(place):

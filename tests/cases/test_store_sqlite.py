@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from cli_support import CPPROF, check_failure, done, run
 from store_support import add, large_recording, names
+from test_record_bad import small_disk
 
 
 def rows(store, sql):
@@ -48,6 +49,34 @@ def test_full_disk(profiles, tmp_path):
 	check_failure(result, "cannot write store")
 	assert rows(store, "SELECT count(*) FROM profiles") == [(1,)] and rows(store, "PRAGMA integrity_check") == [("ok",)]
 	assert done("export", "--store", store) == before
+
+
+def test_full_disk_for_a_store(tmp_path):
+	"""Recordings are added until the disk is full. What was added stays whole, and the rest is added when there is room."""
+	disk, files, expected = tmp_path / "disk", [], {}
+	disk.mkdir()
+	for number in range(20):
+		paths = {f"main;r{number};f{at}": at + 1 for at in range(1000)}
+		(tmp_path / "one.folded").write_text("".join(f"{path} {count}\n" for path, count in paths.items()))
+		done("import", "--format", "folded", "-o", tmp_path / f"{number}.data", tmp_path / "one.folded")
+		files.append((tmp_path / f"{number}.data", paths))
+
+	def stored():
+		lines = done("export", "--store", disk / "store.db").splitlines()
+		return {path: int(count) for path, _, count in (line.rpartition(" ") for line in lines)}
+
+	with small_disk(disk, "1m"):
+		for number, (path, paths) in enumerate(files):
+			result = run("store", "add", "--store", disk / "store.db", path)
+			if result.returncode:
+				break
+			expected.update(paths)
+		assert 0 < number < len(files) - 1
+		check_failure(result, f"cannot write store '{disk}/store.db'", "full")
+		assert rows(disk / "store.db", "PRAGMA integrity_check") == [("ok",)] and stored() == expected
+		subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+		add(tmp_path, disk / "store.db", *(path for path, _ in files))
+		assert stored() == {path: count for _, paths in files for path, count in paths.items()}
 
 
 def test_foreign_files_are_refused(profiles, tmp_path):

@@ -346,11 +346,11 @@ int block_lines_read(struct block_lines *lines, struct module_file *file, const 
 {
 	struct counting counting = { 0 };
 	*lines = (struct block_lines){ 0 };
-	module_file_function(file, 0); /* reads the table */
-	if (!file->bytes || !file->table)
+	const struct unwind_table *table = module_file_table(file);
+	if (!file->bytes || !table)
 		return 0;
 	hash_map_init(&counting.by_line);
-	int status = flow_graph_read(&counting.graph, file->bytes, file->table, counts, count);
+	int status = flow_graph_read(&counting.graph, file->bytes, table, counts, count);
 	if (status == 0)
 		status = flow_graph_solve(&counting.graph);
 	if (status == 0 && counting.graph.block_count > 0) {

@@ -136,10 +136,11 @@ struct backend_request {
 
 /* One range of code of a process, for a backend that unwinds stacks itself. */
 struct backend_code {
-	uint64_t start, end;              /* run-time addresses */
-	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
-	const struct unwind_table *table; /* NULL: none; valid until the backend is closed */
-	uint32_t module;                  /* index in the profile's modules */
+	uint64_t start, end; /* run-time addresses */
+	uint64_t bias;       /* run-time address = ELF virtual address + bias */
+	const struct unwind_table
+		*table;  /* NULL: none; valid until the backend is closed, or until load_code returns if it has a key */
+	uint32_t module; /* index in the profile's modules */
 	/* The interpreter in the file, with ELF virtual addresses; NULL: none. Valid as long as the table. */
 	const struct interpreter *interpreter;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "base/heap_trim.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/kernel_symbols.h"
@@ -180,6 +181,9 @@ void run_finish(struct run *run, struct error *error)
 	run->kernel_symbols = kernel_symbols_open(profile, vtable, run->backend, &none);
 	vtable->close(run->backend);
 	run->backend = NULL;
+	/* The children that name addresses are copies of this process. */
+	modules_end_walks(run->sink.modules);
+	heap_trim();
 	run_flush(run);
 	if (run->write_error.code == 0 && !destination->names_itself)
 		name_addresses(run);

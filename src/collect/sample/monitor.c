@@ -193,6 +193,8 @@ static int prepare(struct run *run, struct error *error)
 		sample_sink_set_observer(&run->sink, destination->event, destination->context);
 	if (options->everything)
 		processes_merge_kernel_threads(run->sink.processes);
+	if (options->has_low_rate)
+		sample_sink_load_late(&run->sink);
 	run->backend_sink = sample_sink_for_backend(&run->sink);
 	raise_file_limit(run);
 	result = open_backend_and_code(run, error);

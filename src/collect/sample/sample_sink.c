@@ -4,6 +4,8 @@
 
 #include "base/array.h"
 
+enum { COPIED_STACKS = 2 };
+
 int sample_sink_init(struct sample_sink *sink, struct error *error)
 {
 	*sink = (struct sample_sink){ .profile = profile_new(), .weight = 1, .marker_location = PROFILE_NONE };
@@ -37,6 +39,13 @@ void sample_sink_set_code_loader(struct sample_sink *sink, sample_sink_load_code
 {
 	sink->load_code = load_code;
 	sink->load_context = context;
+}
+
+void sample_sink_load_late(struct sample_sink *sink)
+{
+	sink->loads_late = true;
+	modules_make_parts(sink->modules);
+	processes_read_owners_late(sink->processes);
 }
 
 void sample_sink_set_observer(struct sample_sink *sink, sample_sink_on_event *on_event, void *context)
@@ -104,6 +113,20 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
 		sink->out_of_memory = true;
 }
 
+/* Notes that the backend has copied a stack. It gets the code of a process when there were COPIED_STACKS: most programs that start all the time
+ * end before that. */
+static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
+{
+	struct process *process =
+		sink->loads_late && sample->has_registers ? processes_find(sink->processes, sample->pid) : NULL;
+	if (!process)
+		return;
+	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
+	if (process->copied_stacks == COPIED_STACKS &&
+	    (!process->is_code_passed || process->walked != modules_walked(sink->modules)))
+		note_code(sink, sample->pid);
+}
+
 static void find_moved_text(struct sample_sink *sink)
 {
 	uint32_t pid;
@@ -126,7 +149,9 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	}
 	find_moved_text(sink);
 	struct thread *thread = processes_thread(sink->processes, sample->pid, sample->tid);
-	int64_t node = thread ? stacks_add(sink->stacks, thread, sample) : ERROR_MEMORY;
+	int64_t node = thread && processes_sampled(sink->processes, thread) == 0
+			       ? stacks_add(sink->stacks, thread, sample)
+			       : ERROR_MEMORY;
 	if (node < 0 || add_hit(sink, sample, thread->id, (uint32_t)node) < 0) {
 		sink->out_of_memory = true;
 		lose(sink, sample);
@@ -140,21 +165,33 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		note_failure(sink, add_touch(sink, sample, thread, (uint32_t)node));
 	if (sink->on_event)
 		notify_observer(sink, sample, thread->id, (uint32_t)node);
+	note_copied(sink, sample);
+}
+
+/* Returns whether the backend does not get the code of a process yet. It notes an interpreter's frames only with the code, so it gets that at once. */
+static bool is_late(const struct sample_sink *sink, const struct process *process)
+{
+	return sink->loads_late && process->copied_stacks < COPIED_STACKS && !process->is_interpreted;
 }
 
 /* Passes the present code of a process to the backend. */
 static void pass_code(struct sample_sink *sink, uint32_t pid)
 {
 	struct process *process = processes_find(sink->processes, pid);
-	if (!process)
+	bool has_code = process && !is_late(sink, process);
+	if (process && !has_code && !process->is_code_passed)
 		return;
-	size_t count = process->code.count;
-	if (ARRAY_RESERVE(sink->code, sink->code_capacity, count) < 0) {
+	/* A process without code may have given its place to another one. */
+	int64_t count = has_code ? processes_list_code(sink->processes, process, &sink->code, &sink->code_capacity) : 0;
+	if (count < 0) {
 		sink->out_of_memory = true;
 		return;
 	}
-	processes_list_code(sink->processes, process, sink->code);
-	if (sink->load_code(sink->load_context, pid, sink->code, count) < 0)
+	if (process) {
+		process->is_code_passed = count > 0;
+		process->walked = modules_walked(sink->modules);
+	}
+	if (sink->load_code(sink->load_context, pid, sink->code, (size_t)count) < 0)
 		sink->codes_not_loaded++;
 }
 
@@ -169,6 +206,7 @@ static void on_settled(void *context)
 			pass_code(sink, (uint32_t)changed->slots[i].key);
 	if (changed->count > 0)
 		hash_map_clear(changed);
+	modules_settle(sink->modules);
 }
 
 static void on_map(void *context, const struct backend_map *map)
@@ -250,6 +288,7 @@ static void on_creates(void *context, const struct backend_sample *sample, uint3
 	struct thread *creator = processes_thread(sink->processes, sample->pid, sample->tid);
 	uint32_t markers = 0;
 	int64_t node = creator ? find_base(sink, creator, sample, &markers) : ERROR_MEMORY;
+	note_copied(sink, sample);
 	struct start start = { .pid = sample->created_pid ? sample->created_pid : sample->pid,
 			       .node = (uint32_t)node,
 			       .markers = markers,

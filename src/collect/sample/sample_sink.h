@@ -46,6 +46,7 @@ struct sample_sink {
 	void *load_context;
 	struct hash_map changed;   /* the processes whose code has changed since it was passed */
 	uint64_t codes_not_loaded; /* times that load_code failed */
+	bool loads_late;           /* see sample_sink_load_late */
 	struct backend_code *code; /* of one process, for load_code; owned */
 	size_t code_capacity;
 	sample_sink_on_event *on_event; /* NULL: no observer */
@@ -68,6 +69,11 @@ struct backend_sink sample_sink_for_backend(struct sample_sink *sink);
 /* From now on, in each call of `settled`, passes the executable maps of each process whose maps
  * have changed to `load_code`. Their unwind tables are valid until sample_sink_release. */
 void sample_sink_set_code_loader(struct sample_sink *sink, sample_sink_load_code *load_code, void *context);
+
+/* Before the first event: a process's code is passed only after samples of it have come whose stacks the backend has copied, because it does
+ * not know the code; and its user and control group are read with its first sample. So programs that start and end without a sample cost next
+ * to nothing. For a few hundred samples a second. */
+void sample_sink_load_late(struct sample_sink *sink);
 
 /* From now on, calls `on_event` after each sample that was added. */
 void sample_sink_set_observer(struct sample_sink *sink, sample_sink_on_event *on_event, void *context);

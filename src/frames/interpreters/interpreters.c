@@ -1,5 +1,7 @@
 #include "frames/interpreters/interpreters.h"
 
+#include <string.h>
+
 static const struct interpreter_row *const rows[] = { &interpreter_python };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -20,6 +22,21 @@ const struct interpreter_row *interpreters_find(struct elf_file *file, struct in
 		interpreter->kind = found->kind;
 	dynamic_symbols_close(&symbols, file);
 	return found;
+}
+
+bool interpreters_are_named(const char *path)
+{
+	static const char library[] = "lib";
+	const char *name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	bool is_named = false;
+	for (size_t i = 0; i < ROWS && !is_named; i++) {
+		size_t length = strlen(rows[i]->file);
+		bool is_library = strncmp(name, library, strlen(library)) == 0;
+		is_named = strncmp(name, rows[i]->file, length) == 0 ||
+			   (is_library && strncmp(name + strlen(library), rows[i]->file, length) == 0);
+	}
+	return is_named;
 }
 
 const struct interpreter_row *interpreters_row(uint32_t kind)

@@ -16,6 +16,7 @@
 struct interpreter_row {
 	enum interpreter_kind kind;
 	const char *language; /* "Python", for messages */
+	const char *file;     /* beginning of the names of its programs and, after "lib", of its libraries */
 	const char *symbol;   /* that each such interpreter exports, and no other file */
 
 	/* Fills in the interpreter from its file; addresses are ELF virtual addresses. Returns false if its version is not
@@ -36,6 +37,9 @@ const struct python_layout *interpreters_python_layout(uint32_t version);
  * is not known, interpreter->kind is INTERPRETER_NONE, and *version is set. */
 const struct interpreter_row *interpreters_find(struct elf_file *file, struct interpreter *interpreter,
 						uint32_t *version);
+
+/* Returns whether the path is one that the file of an interpreter usually has. */
+bool interpreters_are_named(const char *path);
 
 /* Returns the row of a kind, or NULL. */
 const struct interpreter_row *interpreters_row(uint32_t kind);

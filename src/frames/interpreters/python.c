@@ -133,6 +133,7 @@ static uint32_t line_at(const uint8_t *table, size_t bytes, uint32_t first_line,
 const struct interpreter_row interpreter_python = {
 	.kind = INTERPRETER_PYTHON,
 	.language = "Python",
+	.file = "python",
 	.symbol = "_PyEval_EvalFrameDefault",
 	.describe = describe,
 	.line_at = line_at,

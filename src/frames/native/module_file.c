@@ -326,7 +326,7 @@ bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t 
 	return bytes <= 0 || (size_t)bytes != id_bytes || memcmp(bits, id, id_bytes) != 0;
 }
 
-static const struct unwind_table *table_of(struct module_file *file)
+const struct unwind_table *module_file_table(struct module_file *file)
 {
 	if (!file->table_tried && file->bytes)
 		file->table = unwind_table_new(file->bytes, NULL);
@@ -334,15 +334,49 @@ static const struct unwind_table *table_of(struct module_file *file)
 	return file->table;
 }
 
+static bool has_section(struct elf_file *file, const char *name)
+{
+	struct elf_bytes found = elf_file_section(file, name);
+	elf_file_release_part(file, &found);
+	return found.bytes;
+}
+
+/* Returns the search for single functions: the table of a large file takes a tenth of a second and dozens of MB. NULL: the table is there. */
+static const struct fde_search *fdes_of(struct module_file *file)
+{
+	if (file->table_tried || !file->bytes)
+		return NULL;
+	if (!file->has_fdes) {
+		fde_search_init(&file->fdes, file->bytes);
+		file->has_only_fdes = file->fdes.table && !has_section(file->bytes, ".debug_frame") &&
+				      !has_section(file->bytes, ".gopclntab") &&
+				      !has_section(file->bytes, ".note.go.buildid");
+	}
+	file->has_fdes = true;
+	return &file->fdes;
+}
+
 uint64_t module_file_function(struct module_file *file, uint64_t address)
 {
-	const struct unwind_table *table = table_of(file);
+	const struct fde_search *fdes = fdes_of(file);
+	uint64_t start, end;
+	if (fdes && fde_search_range(fdes, address, &start, &end))
+		return start;
+	if (fdes && file->has_only_fdes)
+		return 0;
+	const struct unwind_table *table = module_file_table(file);
 	return table ? unwind_table_function(table, address, NULL) : 0;
 }
 
 uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 {
-	const struct unwind_table *table = table_of(file);
+	const struct fde_search *fdes = fdes_of(file);
+	uint64_t start, end;
+	if (fdes && fde_search_last(fdes, address, &start, &end))
+		return end;
+	if (fdes && file->has_only_fdes)
+		return 0;
+	const struct unwind_table *table = module_file_table(file);
 	return table ? unwind_table_function_end(table, address) : 0;
 }
 

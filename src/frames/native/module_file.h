@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "elf/elf_image.h"
+#include "unwind/fde_search.h"
 #include "unwind/unwind.h"
 
 /* A file as elfutils sees it. */
@@ -33,10 +34,12 @@ struct module_file {
 	Dwarf *shared_dwarf;      /* of `shared`, or of nothing */
 	Dwfl_Module *symbols;     /* NULL: not looked for yet */
 	bool debug_tried, shared_tried;
-	bool lacks_memory;          /* for the debug information, which may exist */
-	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
-	struct elf_file *bytes;     /* NULL: a file of another machine */
-	struct unwind_table *table; /* made by the first query that needs it */
+	bool lacks_memory;            /* for the debug information, which may exist */
+	uint64_t bias;                /* ELF virtual address + bias = libdwfl's address */
+	struct elf_file *bytes;       /* NULL: a file of another machine */
+	struct fde_search fdes;       /* of `bytes`, if has_fdes */
+	bool has_fdes, has_only_fdes; /* only: they are all functions that its table would have */
+	struct unwind_table *table;   /* module_file_table, once table_tried is set */
 	bool table_tried;
 	bool haskell_tried, is_haskell; /* GHC linked it */
 	bool is_executable;             /* a program with `main`, not a library */
@@ -63,6 +66,9 @@ Elf *module_file_elf(struct module_file *file);
 
 /* Returns whether the file has another build-id than `id`, or none. */
 bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t id_bytes);
+
+/* Returns the unwind table, or NULL. Valid as long as the file. */
+const struct unwind_table *module_file_table(struct module_file *file);
 
 /* Returns the start of the function that contains an address, from .eh_frame, or 0 if it is unknown. */
 uint64_t module_file_function(struct module_file *file, uint64_t address);

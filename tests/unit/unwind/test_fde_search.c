@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "unwind/fde_search.h"
+#include "unwind/parts.h"
 #include "unwind/unwind.h"
 
 enum { MOST_FILES = 16, LOOKS_PER_FILE = 5000 };
@@ -50,14 +51,17 @@ static void same_as_the_table(void **state)
 {
 	struct elf_file *file = open_file(*state);
 	struct unwind_table *table = unwind_table_new(file, NULL);
-	struct fde_search search;
+	struct fde_search search, in_file;
 	fde_search_init(&search, file);
+	fde_search_init_in_file(&in_file, file);
 	assert_non_null(table);
-	assert_true(search.count > 0);
+	assert_true(search.count > 0 && search.table);
+	assert_true(in_file.count == search.count && !in_file.table);
 	uint32_t step = table->function_count / LOOKS_PER_FILE + 1;
 	for (uint32_t i = 0; i < table->function_count; i += step) {
 		uint64_t start = table->base + table->functions[i].start;
 		compare_at(&search, table, start);
+		compare_at(&in_file, table, start);
 		compare_at(&search, table, start + table->functions[i].size / 2);
 		compare_at(&search, table, start + table->functions[i].size - 1);
 	}
@@ -66,6 +70,46 @@ static void same_as_the_table(void **state)
 	compare_at(&search, table, low ? low - 1 : 0);
 	compare_at(&search, table, high);
 	compare_at(&search, table, UINT64_MAX);
+	compare_at(&in_file, table, low ? low - 1 : 0);
+	compare_at(&in_file, table, UINT64_MAX);
+	unwind_table_free(table);
+	elf_file_free(file);
+}
+
+static void compare_rows(const struct unwind_table *part, const struct unwind_table *table, uint64_t address)
+{
+	const struct unwind_row *row = unwind_table_row(part, address), *wanted = unwind_table_row(table, address);
+	if (!row || row->kind != wanted->kind || row->cfa != wanted->cfa || row->fp != wanted->fp ||
+	    unwind_table_function(part, address, NULL) != unwind_table_function(table, address, NULL))
+		fail_msg("0x%" PRIx64 " has another row or function in its range", address);
+}
+
+/* The tables of ranges have the rows of the whole table, also for functions that are partly in a range. */
+static void ranges_of_the_table(void **state)
+{
+	enum { RANGE_BYTES = 20000 };
+	struct elf_file *file = open_file(*state);
+	struct unwind_table *table = unwind_table_new(file, NULL);
+	uint64_t low, high, compared = 0;
+	assert_non_null(table);
+	elf_file_text_range(file, &low, &high);
+	for (uint32_t i = 0; low < high; low += RANGE_BYTES) {
+		uint64_t end = low + RANGE_BYTES < high ? low + RANGE_BYTES : high;
+		struct unwind_table *part = unwind_table_of_range(file, low, end);
+		for (; part && i < table->function_count && table->base + table->functions[i].start < end; i++) {
+			uint64_t start = table->base + table->functions[i].start, size = table->functions[i].size;
+			for (uint64_t at = start; at < start + size; at++, compared++)
+				if (at >= low)
+					compare_rows(part, table, at);
+			if (start + size > end)
+				break; /* the next range has it, too */
+		}
+		if (part)
+			assert_true(part->base + part->text_size >= end && part->base <= low);
+		unwind_table_free(part);
+	}
+	assert_true(compared > 0);
+	elf_file_release_parts(file);
 	unwind_table_free(table);
 	elf_file_free(file);
 }
@@ -196,11 +240,14 @@ static void damaged_entries(void **state)
 
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[MOST_FILES + 4];
+	struct CMUnitTest tests[2 * MOST_FILES + 4];
 	size_t count = 0;
-	for (int i = 1; i < argc && count < MOST_FILES; i++)
-		if (access(argv[i], R_OK) == 0)
-			tests[count++] = (struct CMUnitTest){ argv[i], same_as_the_table, NULL, NULL, argv[i] };
+	for (int i = 1; i < argc && i <= MOST_FILES; i++) {
+		if (access(argv[i], R_OK) != 0)
+			continue;
+		tests[count++] = (struct CMUnitTest){ argv[i], same_as_the_table, NULL, NULL, argv[i] };
+		tests[count++] = (struct CMUnitTest){ "ranges", ranges_of_the_table, NULL, NULL, argv[i] };
+	}
 	tests[count++] = (struct CMUnitTest){ "damaged tables", damaged_tables, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "no table", no_table, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "too many rows", too_many_rows, NULL, NULL, argv[1] };

@@ -5,8 +5,9 @@
  *   (1) The kernel keeps the set of watched threads: a new thread inherits it from its creator.
  *       Side events (side_events.h) of the whole machine report maps, forks, names and exits;
  *       bpf/watched.h skips the events of processes that are not watched.
- *   (2) The code of a process is loaded when its maps are reported (load_code). A stack that
- *       the kernel cannot unwind goes to the monitor with its registers (user-space fallback).
+ *   (2) The code of a process is loaded when its maps are reported (load_code), or at a low rate when there were
+ *       samples of it. A stack that the kernel cannot unwind goes to the monitor with its registers (user-space
+ *       fallback).
  *   (3) Samples and side events are merged by time, up to the present time.
  *   (4) Everything is bound to descriptors: however the monitor ends, the kernel cleans up.
  */
@@ -328,7 +329,7 @@ static const struct sample_record *next_record(struct backend *backend, bool *co
  * everything that a thread wrote up to `now` is then present, and in order.
  *
  * Returns whether a later event should be delivered soon: after a map, because its code cannot be unwound
- * before that; after a copied stack, because it may have to be completed.
+ * before that, unless code is passed late; after a copied stack, because it may have to be completed.
  */
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
@@ -349,7 +350,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		const struct sample_record *record = next_record(backend, &complete);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
-			return has_side || bpf_ring_has_stack(backend->ring);
+			return (has_side && !backend->request.has_low_rate) || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
 			side_events_deliver(backend->side, &filter);
 			if (backend->watched.has_children && !backend->is_wide) {

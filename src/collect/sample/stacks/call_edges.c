@@ -51,7 +51,8 @@ static const struct module *module_of(const struct call_edges *edges, const stru
  * unknown. */
 static uint64_t function_of(const struct module *module, uint64_t address)
 {
-	uint64_t start = module && module->table ? unwind_table_function(module->table, address, NULL) : 0;
+	const struct unwind_table *table = modules_table_at(module, address);
+	uint64_t start = table ? unwind_table_function(table, address, NULL) : 0;
 	return start ? start : address;
 }
 
@@ -61,7 +62,8 @@ bool call_edges_is_made(const struct call_edges *edges, const struct unwind_fram
 	const struct module *module = module_of(edges, caller);
 	uint8_t code[CODE_BYTES];
 	struct instruction first;
-	uint64_t start = module && module->table ? unwind_table_function(module->table, caller->address, NULL) : 0;
+	const struct unwind_table *table = modules_table_at(module, caller->address);
+	uint64_t start = table ? unwind_table_function(table, caller->address, NULL) : 0;
 	return start && module->file && elf_file_copy(module->file, start, code, sizeof(code)) &&
 	       instruction_decode(code, sizeof(code), start, &first) && first.is_padding &&
 	       caller->address + 1 == start + first.bytes;
@@ -77,7 +79,8 @@ static uint64_t edge_key(const struct call_edges *edges, const struct unwind_fra
 
 static bool is_signal_frame(const struct module *module, uint64_t address)
 {
-	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, address) : NULL;
+	const struct unwind_table *table = modules_table_at(module, address);
+	const struct unwind_row *row = table ? unwind_table_row(table, address) : NULL;
 	return row && row->kind == UNWIND_SIGNAL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/hash_map.h"
 #include "collect/sample/clock.h"
 
@@ -38,7 +39,7 @@ struct code_loader {
 	uint8_t *chunk; /* the last chunk */
 	uint32_t chunk_count;
 	uint64_t slots_used;      /* over all chunks */
-	struct hash_map by_table; /* table's address -> index in `loaded` */
+	struct hash_map by_table; /* table's key, or its address if it has none -> index in `loaded` */
 	struct loaded *loaded;
 	size_t loaded_count, loaded_capacity;
 	uint64_t rows, index_bytes;
@@ -114,7 +115,7 @@ static int append(struct code_loader *loader, const void *bytes, size_t size, ui
 
 static int load_table(struct code_loader *loader, const struct unwind_table *table, struct loaded *loaded)
 {
-	uint64_t key = (uint64_t)(uintptr_t)table;
+	uint64_t key = table->key ? table->key : (uint64_t)(uintptr_t)table;
 	uint32_t known = hash_map_get(&loader->by_table, key);
 	if (known != HASH_MAP_NONE) {
 		*loaded = loader->loaded[known];
@@ -138,10 +139,32 @@ static int load_table(struct code_loader *loader, const struct unwind_table *tab
 
 /* --- runs --- */
 
-static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
+static int by_first(const void *left, const void *right)
 {
-	uint32_t room = (count + RUN_ROUND - 1) / RUN_ROUND * RUN_ROUND;
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	const struct run *a = left, *b = right;
+	return COMPARE(a->first, b->first);
+}
+
+/* Joins free runs that are beside each other: a process whose code grows leaves a larger one each time. */
+static void join_free_runs(struct code_loader *loader, uint64_t now)
+{
+	struct run *runs = loader->free_runs;
+	size_t kept = 0;
+	if (loader->free_count > 0)
+		qsort(runs, loader->free_count, sizeof(*runs), by_first);
+	for (size_t i = 0; i < loader->free_count; i++) {
+		struct run *last = kept > 0 ? &runs[kept - 1] : NULL;
+		bool is_beside = last && last->first + last->room == runs[i].first;
+		if (is_beside && last->free_ns <= now && runs[i].free_ns <= now)
+			last->room += runs[i].room;
+		else
+			runs[kept++] = runs[i];
+	}
+	loader->free_count = kept;
+}
+
+static bool take_free_run(struct code_loader *loader, uint32_t room, uint64_t now, struct run *run)
+{
 	for (size_t i = 0; i < loader->free_count; i++) {
 		if (loader->free_runs[i].room < room || loader->free_runs[i].free_ns > now)
 			continue;
@@ -150,10 +173,21 @@ static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
 		loader->free_runs[i].room -= room;
 		if (loader->free_runs[i].room == 0)
 			loader->free_runs[i] = loader->free_runs[--loader->free_count];
-		return 0;
+		return true;
 	}
-	if (room > WALK_CODES - loader->codes_used)
-		return ERROR_LIMIT;
+	return false;
+}
+
+static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
+{
+	uint32_t room = (count + RUN_ROUND - 1) / RUN_ROUND * RUN_ROUND;
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	if (take_free_run(loader, room, now, run))
+		return 0;
+	if (room > WALK_CODES - loader->codes_used) {
+		join_free_runs(loader, now);
+		return take_free_run(loader, room, now, run) ? 0 : ERROR_LIMIT;
+	}
 	*run = (struct run){ .first = loader->codes_used, .room = room };
 	loader->codes_used += room;
 	return 0;

@@ -278,7 +278,8 @@ static const struct unwind_row *row_of(const struct stacks *stacks, const struct
 {
 	const struct module *module =
 		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
-	return module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
+	const struct unwind_table *table = modules_table_at(module, frame->address);
+	return table ? unwind_table_row(table, frame->address) : NULL;
 }
 
 /* Returns whether frame number `index` has no caller, by the unwind rules or as a runtime made it. */

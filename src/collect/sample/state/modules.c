@@ -17,7 +17,10 @@
 
 struct modules {
 	struct profile *profile;
-	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
+	int64_t since_s; /* when the recording began, in seconds of CLOCK_REALTIME */
+	bool makes_parts;
+	uint32_t walked; /* modules_walked */
+	uint32_t walked_at_settle;
 	bool is_past;                       /* the processes are gone: only paths lead to files */
 	bool is_other_kernel;               /* ... and another kernel ran them */
 	struct perf_map_process *generated; /* the processes with generated code */
@@ -51,6 +54,7 @@ void modules_free(struct modules *modules)
 	for (size_t i = 0; i < modules->count; i++) {
 		struct module *module = &modules->items[i];
 		unwind_table_free(module->table);
+		unwind_parts_free(module->parts);
 		elf_file_free(module->file);
 		if (module->fd >= 0)
 			close(module->fd);
@@ -247,7 +251,11 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 	if (id < 0)
 		return id;
 	hash_map_put(&modules->by_key, key, (uint32_t)modules->count);
-	modules->items[modules->count] = (struct module){ .id = (uint32_t)id, .kind = kind, .fd = -1 };
+	modules->items[modules->count] =
+		(struct module){ .id = (uint32_t)id,
+				 .kind = kind,
+				 .fd = -1,
+				 .is_interpreter = kind == MODULE_FILE && interpreters_are_named(path) };
 	return (int64_t)modules->count++;
 }
 
@@ -401,16 +409,19 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 {
 	struct module *module = &modules->items[index];
 	module->was_used = true;
-	if (!module->loaded && (needs_file || !module->table_tried))
+	if (!module->loaded && (needs_file || !module->table_tried || module->parts))
 		load(modules, module, mapped);
 	if (module->kind == MODULE_ANON && module->fd < 0)
 		seek_map(modules, module, false);
 	if (module->file && !module->table_tried) {
-		module->table = unwind_table_new(module->file, NULL);
+		module->parts = modules->makes_parts ? unwind_parts_new(module->file, module->id) : NULL;
+		module->table = module->parts ? NULL : unwind_table_new(module->file, NULL);
 		module->table_tried = true;
 		const struct interpreter_row *row =
 			interpreters_find(module->file, &module->interpreter, &module->interpreter_version);
 		module->language = row ? row->language : NULL;
+		module->is_interpreter |= row != NULL;
+		elf_file_release_parts(module->file);
 	}
 	return module;
 }
@@ -418,6 +429,85 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 bool modules_is_lisp_core(const struct modules *modules, uint32_t index)
 {
 	return modules->items[index].is_lisp_core;
+}
+
+void modules_make_parts(struct modules *modules)
+{
+	modules->makes_parts = true;
+}
+
+void modules_walk(struct modules *modules, struct module *module)
+{
+	modules->walked += !module->is_walked;
+	module->is_walked = true;
+}
+
+uint32_t modules_walked(const struct modules *modules)
+{
+	return modules->walked;
+}
+
+bool modules_is_needed(const struct modules *modules, uint32_t index)
+{
+	return !modules->makes_parts || modules->items[index].is_walked || modules->items[index].is_interpreter;
+}
+
+const struct unwind_table *modules_whole_table(struct module *module)
+{
+	if (module->table || !module->parts || !module->file)
+		return module->table;
+	module->table = unwind_table_new(module->file, NULL);
+	elf_file_release_parts(module->file);
+	return module->table;
+}
+
+const struct unwind_table *modules_table_for(struct modules *modules, struct module *module, uint64_t address)
+{
+	if (module->table || !module->parts)
+		return module->table;
+	size_t bytes = unwind_parts_bytes(module->parts);
+	const struct unwind_table *part = unwind_parts_make(module->parts, module->file, address);
+	modules->walked += unwind_parts_bytes(module->parts) != bytes;
+	return part ? part : modules_whole_table(module);
+}
+
+const struct unwind_table *modules_table_at(const struct module *module, uint64_t address)
+{
+	if (!module || module->table || !module->parts)
+		return module ? module->table : NULL;
+	return unwind_parts_at(module->parts, address);
+}
+
+void modules_settle(struct modules *modules)
+{
+	enum { PARTS_BYTES_MOST = 6 << 20 };
+	size_t bytes = 0;
+	if (modules->walked == modules->walked_at_settle)
+		return;
+	modules->walked_at_settle = modules->walked;
+	for (size_t i = 0; i < modules->count && modules->makes_parts; i++)
+		bytes += modules->items[i].parts ? unwind_parts_bytes(modules->items[i].parts) : 0;
+	for (size_t i = 0; i < modules->count && bytes > PARTS_BYTES_MOST; i++)
+		if (modules->items[i].parts)
+			unwind_parts_clear(modules->items[i].parts);
+}
+
+void modules_end_walks(struct modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = &modules->items[i];
+		unwind_table_free(module->table);
+		unwind_parts_free(module->parts);
+		elf_file_free(module->file);
+		module->table = NULL;
+		module->parts = NULL;
+		module->file = NULL;
+	}
+}
+
+bool modules_is_interpreter(const struct modules *modules, uint32_t index)
+{
+	return modules->items[index].is_interpreter;
 }
 
 const struct unwind_table *modules_lisp_table(struct modules *modules)

@@ -20,6 +20,7 @@
 #include "collect/sample/state/mapped_file.h"
 #include "elf/elf_file.h"
 #include "profile/profile.h"
+#include "unwind/table_parts.h"
 #include "unwind/unwind.h"
 
 struct modules;
@@ -33,14 +34,17 @@ struct module {
 	bool loaded;                /* the file was opened, or that was tried */
 	bool table_tried;           /* the table was built, or that was tried */
 	bool is_lisp_core;          /* MODULE_ANON in a core of SBCL, which is a file */
+	bool is_interpreter;        /* by its name, or by what it exports once its table was tried */
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
 	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */
 	int fd;                     /* of the file, or of MODULE_ANON's perf map or jitdump; -1: none */
+	bool is_walked;             /* a walk went through its code */
 	bool was_used;              /* since the search for a file to close passed by */
 	struct stat closed;         /* the file that was closed; st_ino 0: none was */
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
-	struct unwind_table *table; /* NULL: none */
+	struct unwind_table *table; /* of all its code; NULL: none, or in parts */
+	struct unwind_parts *parts; /* NULL: none */
 	/* The interpreter in the file, with ELF virtual addresses; kind INTERPRETER_NONE: none,
 	 * or of an unknown version. */
 	struct interpreter interpreter;
@@ -65,6 +69,31 @@ int64_t modules_add(struct modules *modules, const struct mapped_file *mapped);
 
 /* Returns whether a module is a core of SBCL: then all code without an ELF file in its process is compiled Lisp. */
 bool modules_is_lisp_core(const struct modules *modules, uint32_t index);
+
+/* Before the first module: large files have their tables in parts, until the whole one is needed. */
+void modules_make_parts(struct modules *modules);
+/* Notes that a walk goes through a module. */
+void modules_walk(struct modules *modules, struct module *module);
+/* Returns the number of modules through which walks went, and of parts that were made: if it has grown, backends may get more tables. */
+uint32_t modules_walked(const struct modules *modules);
+/* Returns whether a backend that gets code late needs the table of a module: a walk went through it, or it is an interpreter. */
+bool modules_is_needed(const struct modules *modules, uint32_t index);
+
+/* Makes the table of all code of a module. Returns it, or NULL if there is none. */
+const struct unwind_table *modules_whole_table(struct module *module);
+/* Returns the table for an ELF virtual address, made if it is new, or NULL if there is none. It has the rows of the whole table. Valid until
+ * modules_settle. */
+const struct unwind_table *modules_table_for(struct modules *modules, struct module *module, uint64_t address);
+/* Returns the table that is there for an ELF virtual address, or NULL. `module` may be NULL. */
+const struct unwind_table *modules_table_at(const struct module *module, uint64_t address);
+/* Frees parts if there are many. */
+void modules_settle(struct modules *modules);
+
+/* Frees the tables and what was read of the files, when there are no more walks. The descriptors stay. */
+void modules_end_walks(struct modules *modules);
+
+/* Returns whether a module is an interpreter that `interpreters_find` knows, as far as that is known without opening the file. */
+bool modules_is_interpreter(const struct modules *modules, uint32_t index);
 
 /* Returns the unwind table of such code, or NULL if there is no memory. Valid as long as the modules are. */
 const struct unwind_table *modules_lisp_table(struct modules *modules);

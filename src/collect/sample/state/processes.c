@@ -18,12 +18,20 @@ struct processes {
 	size_t count, capacity;
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
-	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
+	struct hash_map
+		by_pid; /* pid -> index; the newest where a pid was used again; of another one, if it has given its place */
 	struct hash_map by_tid;
+	/* Processes without a sample that have ended, with their threads, in the order of their ends. */
+	struct ended {
+		uint32_t process, thread;
+		uint64_t time_ns;
+	} * ended;
+	size_t ended_first, ended_count, ended_capacity;
 	struct starts starts;   /* for threads without an event so far */
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_reported;
 	bool merges_kernel_threads;
+	bool reads_owners_late;
 	bool is_past;                   /* they are gone; /proc may have others with their numbers */
 	uint32_t command, command_user; /* of processes_set_command; pid 0: none */
 	unsigned command_execs;         /* of it so far */
@@ -58,6 +66,7 @@ void processes_free(struct processes *processes)
 		deep_stack_free(processes->threads[i].deep);
 	free(processes->items);
 	free(processes->threads);
+	free(processes->ended);
 	hash_map_release(&processes->by_pid);
 	hash_map_release(&processes->by_tid);
 	starts_release(&processes->starts);
@@ -111,7 +120,9 @@ static int note_owner(const struct processes *processes, struct profile_process 
 	if (processes->is_past)
 		return 0;
 	uint32_t user = process_user_read((pid_t)shown->pid);
-	shown->user = is_exec ? user_after(shown->user, user) : user;
+	/* Read late, the user of a process that has ended stays that of its creator, or unknown since it executed a program. */
+	if (is_exec || user != 0 || !processes->reads_owners_late)
+		shown->user = is_exec ? user_after(shown->user, user) : user;
 	if (shown->user == 0 && shown->pid == processes->command && processes->command_execs <= 1)
 		shown->user = processes->command_user;
 	cgroup_read((pid_t)shown->pid, path, sizeof(path));
@@ -127,7 +138,7 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
 		return ERROR_MEMORY;
 	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
-	int64_t id = note_owner(processes, &shown, false);
+	int64_t id = processes->reads_owners_late ? 0 : note_owner(processes, &shown, false);
 	if (id == 0)
 		id = profile_add_process(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
@@ -136,16 +147,55 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	return (int64_t)processes->count++;
 }
 
-struct process *processes_find(const struct processes *processes, uint32_t pid)
+void processes_read_owners_late(struct processes *processes)
+{
+	processes->reads_owners_late = true;
+}
+
+/* Marks a process, and those that have started it. */
+static void keep(struct processes *processes, struct process *process)
+{
+	while (process && !process->is_kept) {
+		process->is_kept = true;
+		process = processes_find(processes, processes->profile->processes[process->id].parent_pid);
+	}
+}
+
+int processes_sampled(struct processes *processes, const struct thread *thread)
+{
+	struct process *process = &processes->items[thread->process];
+	bool is_exec = process->owner == OWNER_OF_PROGRAM_BEFORE;
+	if (!processes->reads_owners_late || process->owner == OWNER_READ)
+		return 0;
+	keep(processes, process);
+	process->owner = OWNER_READ;
+	return note_owner(processes, &processes->profile->processes[process->id], is_exec);
+}
+
+/* Returns the index of a process or HASH_MAP_NONE. */
+static uint32_t process_index(const struct processes *processes, uint32_t pid)
 {
 	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	return found != HASH_MAP_NONE && processes->items[found].pid == pid ? found : HASH_MAP_NONE;
+}
+
+/* Returns the index of a thread or HASH_MAP_NONE. */
+static uint32_t thread_index(const struct processes *processes, uint32_t tid)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	return found != HASH_MAP_NONE && processes->threads[found].tid == tid ? found : HASH_MAP_NONE;
+}
+
+struct process *processes_find(const struct processes *processes, uint32_t pid)
+{
+	uint32_t found = process_index(processes, pid);
 	return found == HASH_MAP_NONE ? NULL : &processes->items[found];
 }
 
 /* Returns the index of a process, added if it is new, or ERROR_MEMORY. */
 static int64_t find_process(struct processes *processes, uint32_t pid)
 {
-	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	uint32_t found = process_index(processes, pid);
 	return found != HASH_MAP_NONE ? (int64_t)found : add_process(processes, pid, 0, 0);
 }
 
@@ -170,6 +220,16 @@ static bool is_one_start(uint64_t start_ns, uint64_t thread_ns)
 	return thread_ns == 0 || apart < window_ns;
 }
 
+static void begin_thread(struct processes *processes, struct thread *thread, uint64_t time_ns)
+{
+	struct process *process = &processes->items[thread->process];
+	struct start start = starts_take(&processes->starts, thread->tid);
+	if (start.pid == process->pid && is_one_start(start.time_ns, time_ns))
+		set_base(thread, &start);
+	process->living++;
+	process->threads++;
+}
+
 static int64_t add_thread(struct processes *processes, uint32_t process, uint32_t tid, uint64_t time_ns)
 {
 	if (ARRAY_RESERVE(processes->threads, processes->thread_capacity, processes->thread_count + 1) < 0)
@@ -181,19 +241,16 @@ static int64_t add_thread(struct processes *processes, uint32_t process, uint32_
 	int64_t id = profile_add_thread(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_tid, tid, (uint32_t)processes->thread_count) < 0)
 		return ERROR_MEMORY;
-	struct thread thread = { .tid = tid, .id = (uint32_t)id, .process = process };
-	struct start start = starts_take(&processes->starts, tid);
-	if (start.pid == processes->items[process].pid && is_one_start(start.time_ns, time_ns))
-		set_base(&thread, &start);
-	processes->threads[processes->thread_count] = thread;
-	processes->items[process].living++;
+	struct thread *thread = &processes->threads[processes->thread_count];
+	*thread = (struct thread){ .tid = tid, .id = (uint32_t)id, .process = process };
+	begin_thread(processes, thread, time_ns);
 	return (int64_t)processes->thread_count++;
 }
 
 /* Returns the thread that represents all kernel threads, or NULL if memory ran out. */
 static struct thread *kernel_thread(struct processes *processes)
 {
-	uint32_t found = hash_map_get(&processes->by_tid, KERNEL_THREADS);
+	uint32_t found = thread_index(processes, KERNEL_THREADS);
 	if (found != HASH_MAP_NONE)
 		return &processes->threads[found];
 	int64_t name = profile_add_string(processes->profile, KERNEL_THREADS_NAME);
@@ -209,7 +266,7 @@ struct thread *processes_thread(struct processes *processes, uint32_t pid, uint3
 {
 	if (is_merged(processes, pid))
 		return kernel_thread(processes);
-	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	uint32_t found = thread_index(processes, tid);
 	if (found != HASH_MAP_NONE && processes->items[processes->threads[found].process].pid == pid)
 		return &processes->threads[found];
 	int64_t process = find_process(processes, pid);
@@ -225,7 +282,7 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 /* Returns the running thread that began at about that time, or NULL. */
 static struct thread *find_begun(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	uint32_t found = thread_index(processes, tid);
 	struct thread *thread = found == HASH_MAP_NONE ? NULL : &processes->threads[found];
 	if (!thread || processes_of(processes, thread)->pid != pid)
 		return NULL;
@@ -267,7 +324,7 @@ static void renew_code(struct processes *processes, struct process *process)
  * that were bound to it. A process that maps memory has not ended. */
 static void revive(struct processes *processes, struct process *process)
 {
-	uint32_t found = hash_map_get(&processes->by_tid, process->pid);
+	uint32_t found = thread_index(processes, process->pid);
 	uint64_t *end_ns = &processes->profile->processes[process->id].end_ns;
 	if (process->living > 0 || *end_ns == 0 || found == HASH_MAP_NONE)
 		return;
@@ -287,19 +344,34 @@ static void find_bias(struct mapping *mapping, const struct module *module)
 	mapping->has_bias = true;
 }
 
-/* Returns the module of a mapping of code, and the position of the module. */
-static struct unwind_module module_of(struct processes *processes, const struct process *process,
-				      struct mapping *mapping)
+/* Returns the module of a mapping of code, whose bias is then known. */
+static struct module *open_module(struct processes *processes, const struct process *process, struct mapping *mapping)
 {
 	const struct mapped_file at = { .pid = (pid_t)process->pid, .start = mapping->start, .end = mapping->end };
-	const struct module *module = modules_get(processes->modules, mapping->module, &at, !mapping->has_bias);
+	struct module *module = modules_get(processes->modules, mapping->module, &at, !mapping->has_bias);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
-	bool is_lisp = process->runs_lisp && module->kind == MODULE_ANON;
-	return (struct unwind_module){ .table = is_lisp ? modules_lisp_table(processes->modules) : module->table,
+	return module;
+}
+
+static bool is_lisp(const struct process *process, const struct module *module)
+{
+	return process->runs_lisp && module->kind == MODULE_ANON;
+}
+
+/* Returns the module of a mapping of code with its table for a run-time address, and the position of the module. */
+static struct unwind_module module_of(struct processes *processes, const struct process *process,
+				      struct mapping *mapping, uint64_t pc)
+{
+	struct module *module = open_module(processes, process, mapping);
+	bool has_lisp = is_lisp(process, module);
+	modules_walk(processes->modules, module);
+	return (struct unwind_module){ .table = has_lisp ? modules_lisp_table(processes->modules)
+							 : modules_table_for(processes->modules, module,
+									     pc - mapping->bias),
 				       .bias = mapping->bias,
 				       .id = module->id,
-				       .is_generated = module->kind == MODULE_ANON && !is_lisp };
+				       .is_generated = module->kind == MODULE_ANON && !has_lisp };
 }
 
 static uint64_t end_of(const struct backend_map *map)
@@ -423,6 +495,7 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	struct moved_text text;
 	int moved = find_origin(processes, process, map, &mapping, &text);
 	process->runs_lisp |= modules_is_lisp_core(processes->modules, mapping.module);
+	process->is_interpreted |= modules_is_interpreter(processes->modules, mapping.module);
 	process->between_programs = false;
 	renew_code(processes, process);
 	int status = moved < 0 ? moved : maps_insert(&process->code, &mapping);
@@ -436,28 +509,79 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 	struct mapping *mapping = maps_at(&process->code, pc);
 	if (!mapping)
 		return -1;
-	*found = module_of(processes, process, mapping);
+	*found = module_of(processes, process, mapping, pc);
 	return 0;
 }
 
-static const struct interpreter *interpreter_of(const struct processes *processes, uint32_t module)
+/* --- lists of code --- */
+
+struct code_list {
+	struct backend_code **items;
+	size_t *capacity;
+	size_t count;
+};
+
+static int list(struct code_list *list, const struct backend_code *code)
 {
-	const struct module *found = modules_by_id(processes->modules, module);
-	return found && found->interpreter.kind != INTERPRETER_NONE ? &found->interpreter : NULL;
+	if (ARRAY_RESERVE(*list->items, *list->capacity, list->count + 1) < 0)
+		return ERROR_MEMORY;
+	(*list->items)[list->count++] = *code;
+	return 0;
 }
 
-void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list)
+/* Lists a range of code without a table. */
+static int list_rest(struct code_list *codes, struct backend_code code, uint64_t start, uint64_t end)
 {
-	for (size_t i = 0; i < process->code.count; i++) {
-		struct mapping *mapping = &process->code.items[i];
-		struct unwind_module module = module_of(processes, process, mapping);
-		list[i] = (struct backend_code){ .start = mapping->start,
-						 .end = mapping->end,
-						 .bias = module.bias,
-						 .table = module.is_generated ? &unwind_table_generated : module.table,
-						 .module = module.id,
-						 .interpreter = interpreter_of(processes, module.id) };
+	code.start = start;
+	code.end = end;
+	return start < end ? list(codes, &code) : 0;
+}
+
+/* Lists code whose table is in parts. */
+static int list_parts(struct code_list *codes, const struct backend_code *code, const struct unwind_parts *parts)
+{
+	uint64_t at = code->start, low, high;
+	size_t part = 0;
+	int status = 0;
+	struct backend_code item = *code;
+	while (status == 0 && (item.table = unwind_parts_next(parts, &part, &low, &high))) {
+		item.start = low + code->bias > at ? low + code->bias : at;
+		item.end = high + code->bias < code->end ? high + code->bias : code->end;
+		if (item.start >= item.end)
+			continue;
+		status = list_rest(codes, *code, at, item.start);
+		if (status == 0)
+			status = list(codes, &item);
+		at = item.end;
 	}
+	return status < 0 ? status : list_rest(codes, *code, at, code->end);
+}
+
+static int list_mapping(struct processes *processes, const struct process *process, struct mapping *mapping,
+			struct code_list *codes)
+{
+	struct backend_code code = { .start = mapping->start, .end = mapping->end };
+	if (!modules_is_needed(processes->modules, mapping->module))
+		return list(codes, &code);
+	const struct module *module = open_module(processes, process, mapping);
+	bool is_generated = module->kind == MODULE_ANON;
+	code.bias = mapping->bias;
+	code.module = module->id;
+	code.interpreter = module->interpreter.kind != INTERPRETER_NONE ? &module->interpreter : NULL;
+	code.table = is_lisp(process, module) ? modules_lisp_table(processes->modules)
+		     : is_generated           ? &unwind_table_generated
+					      : module->table;
+	return code.table || !module->parts ? list(codes, &code) : list_parts(codes, &code, module->parts);
+}
+
+int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **items,
+			    size_t *capacity)
+{
+	struct code_list codes = { .items = items, .capacity = capacity };
+	int status = 0;
+	for (size_t i = 0; i < process->code.count && status == 0; i++)
+		status = list_mapping(processes, process, &process->code.items[i], &codes);
+	return status < 0 ? status : (int64_t)codes.count;
 }
 
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size)
@@ -600,16 +724,94 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->has_stack_start = false;
 		process->vain_lookups = 0;
 		processes->command_execs += pid == processes->command;
+		process->is_interpreted = false;
+		process->copied_stacks = 0;
 		set_base(thread, &no_start);
+		if (processes->reads_owners_late) {
+			if (process->owner == OWNER_UNREAD)
+				processes->profile->processes[process->id].user = 0;
+			else
+				process->owner = OWNER_OF_PROGRAM_BEFORE;
+			return 0;
+		}
 		return note_owner(processes, &processes->profile->processes[process->id], true);
 	}
+	return 0;
+}
+
+/* --- places of processes that have ended without a sample --- */
+
+/* Notes such a process. Without memory, its place is not used again. */
+static void offer_place(struct processes *processes, const struct thread *thread, uint64_t time_ns)
+{
+	const struct process *process = &processes->items[thread->process];
+	if (!processes->reads_owners_late || process->is_kept || process->threads != 1 ||
+	    ARRAY_RESERVE(processes->ended, processes->ended_capacity, processes->ended_count + 1) < 0)
+		return;
+	processes->ended[processes->ended_count++] =
+		(struct ended){ thread->process, (uint32_t)(thread - processes->threads), time_ns };
+}
+
+/* Takes the place that was offered first, if that was a second ago: samples of a process may come after its end. Returns whether there is one. */
+static bool take_place(struct processes *processes, uint32_t parent, uint64_t time_ns, struct ended *place)
+{
+	enum { MANY = 1024 };
+	static const uint64_t rest_ns = 1000000000;
+	while (processes->ended_first < processes->ended_count) {
+		*place = processes->ended[processes->ended_first];
+		if (time_ns < place->time_ns || time_ns - place->time_ns < rest_ns)
+			return false;
+		processes->ended_first++;
+		if (processes->ended_first >= MANY) {
+			processes->ended_count -= processes->ended_first;
+			memmove(processes->ended, processes->ended + processes->ended_first,
+				processes->ended_count * sizeof(*processes->ended));
+			processes->ended_first = 0;
+		}
+		const struct process *process = &processes->items[place->process];
+		if (!process->is_kept && process->living == 0 && process->threads == 1 && place->process != parent)
+			return true;
+	}
+	return false;
+}
+
+/* Makes a process that has ended another one, which has no thread yet. Returns 0 or ERROR_MEMORY. */
+static int give_place(struct processes *processes, const struct ended *place, uint32_t pid, uint32_t parent_pid,
+		      uint64_t time_ns)
+{
+	struct process *process = &processes->items[place->process];
+	if (hash_map_put(&processes->by_pid, pid, place->process) < 0)
+		return ERROR_MEMORY;
+	processes->profile->processes[process->id] =
+		(struct profile_process){ .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
+	*process = (struct process){ .pid = pid, .id = process->id };
+	return 0;
+}
+
+static int give_thread(struct processes *processes, const struct ended *place, uint32_t tid, uint64_t time_ns)
+{
+	struct thread *thread = &processes->threads[place->thread];
+	const uint32_t id = processes->items[place->process].id;
+	if (hash_map_put(&processes->by_tid, tid, place->thread) < 0)
+		return ERROR_MEMORY;
+	processes->profile->threads[thread->id] = (struct profile_thread){
+		.tid = tid, .process = id, .start_ns = time_ns, .name = processes->profile->processes[id].name
+	};
+	*thread = (struct thread){ .tid = tid, .id = thread->id, .process = place->process };
+	begin_thread(processes, thread, time_ns);
 	return 0;
 }
 
 static int fork_process(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	int64_t parent = find_process(processes, parent_pid);
-	int64_t child = parent < 0 ? parent : add_process(processes, pid, parent_pid, time_ns);
+	struct ended place;
+	bool is_given = parent >= 0 && take_place(processes, (uint32_t)parent, time_ns, &place);
+	int64_t child = parent < 0 ? parent
+			: is_given ? place.process
+				   : add_process(processes, pid, parent_pid, time_ns);
+	if (is_given && give_place(processes, &place, pid, parent_pid, time_ns) < 0)
+		return ERROR_MEMORY;
 	if (child < 0)
 		return (int)child;
 	const struct process *from = &processes->items[parent];
@@ -617,6 +819,9 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
 		return ERROR_MEMORY;
 	to->runs_lisp = from->runs_lisp;
+	to->is_interpreted = from->is_interpreted;
+	to->is_code_passed = from->is_code_passed;
+	to->copied_stacks = from->copied_stacks;
 	to->code_version = from->code_version;
 	to->stack_start = from->stack_start;
 	to->has_stack_start = from->has_stack_start;
@@ -626,6 +831,8 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 		shown[to->id].cgroup = shown[from->id].cgroup;
 	if (shown[to->id].user == 0 && !processes->is_past)
 		shown[to->id].user = shown[from->id].user;
+	if (is_given)
+		return give_thread(processes, &place, tid, time_ns);
 	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
 	return thread < 0 ? (int)thread : 0;
 }
@@ -648,7 +855,7 @@ int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pi
 
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t found = is_merged(processes, pid) ? HASH_MAP_NONE : hash_map_get(&processes->by_tid, tid);
+	uint32_t found = is_merged(processes, pid) ? HASH_MAP_NONE : thread_index(processes, tid);
 	if (found == HASH_MAP_NONE)
 		return false;
 	struct thread *thread = &processes->threads[found];
@@ -664,6 +871,7 @@ bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 	maps_release(&process->code);
 	maps_release(&process->data);
 	renew_code(processes, process);
+	offer_place(processes, thread, time_ns);
 	return true;
 }
 

@@ -22,7 +22,15 @@ struct process {
 	uint32_t id;           /* in the profile's processes */
 	bool between_programs; /* after exec, before its first map */
 	bool runs_lisp;        /* it maps a core of SBCL */
-	uint32_t living;       /* threads that have not ended */
+	bool is_interpreted;   /* it maps an interpreter whose frames backends note */
+	bool is_kept;     /* it, or a process that it started, was sampled; only noted where owners are read late */
+	uint32_t threads; /* that it has had */
+	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
+	bool is_code_passed;
+	uint8_t copied_stacks;
+	uint32_t walked; /* modules through which walks had gone when the code was passed */
+	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
+	uint32_t living; /* threads that have not ended */
 	/* Equal numbers mean equal code: while the number stays, so does the
 	 * meaning of an address. */
 	uint32_t code_version;
@@ -59,6 +67,13 @@ void processes_merge_kernel_threads(struct processes *processes);
 /* For the events of an earlier recording, before the first event: nothing about these processes
  * is read from /proc or from their memory, because other processes may have their numbers. */
 void processes_set_past(struct processes *processes);
+/* From now on, a process costs little until it is sampled: its user and its control group are those of its creator until processes_sampled. A
+ * process that has ended without a sample gives its place in the profile to a later one, unless it has started one that was sampled. */
+void processes_read_owners_late(struct processes *processes);
+/* Notes a sample of a thread, and reads the owner of its process, unless that was read since the process executed its program. Returns 0 or
+ * ERROR_MEMORY. */
+int processes_sampled(struct processes *processes, const struct thread *thread);
+
 /* The monitor has made this process, which waits for its first exec; `user` as
  * profile_process.user. Its user stays known until a second exec, also if it has ended before
  * its events arrive. */
@@ -96,9 +111,11 @@ bool processes_find_moved_text(struct processes *processes, uint32_t *pid);
  * no file. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
-/* Lists the code of a process for a backend that unwinds stacks itself: an item for each of process->code,
- * in their order. Opens files that are not open yet. */
-void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
+/* Lists the code of a process for a backend that unwinds stacks itself, sorted: an item for each of process->code, or for each part of its table.
+ * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table. *list has
+ * room for *capacity items, and grows. Returns the number of items, or ERROR_MEMORY. */
+int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **list,
+			    size_t *capacity);
 
 /* Returns the name of the memory at an address, a string of the profile: a file's path, "[heap]",
  * "[stack]", "[vdso]", or "[anon]" for memory without a file; 0 ("") if it is unknown. */

@@ -100,8 +100,8 @@ struct side_events *side_events_fit(const struct backend_request *request, size_
 {
 	struct side_events *side;
 	*ring_bytes = SIDE_EVENTS_RING_BYTES;
-	while (!(side = side_events_new(request, *ring_bytes, true, error)) && error->code == ERROR_LIMIT &&
-	       *ring_bytes > SIDE_EVENTS_RING_MIN_BYTES)
+	while (!(side = side_events_new(request, *ring_bytes, !request->has_low_rate, error)) &&
+	       error->code == ERROR_LIMIT && *ring_bytes > SIDE_EVENTS_RING_MIN_BYTES)
 		*ring_bytes /= 2;
 	if (!side && error->code == ERROR_LIMIT)
 		error_set_code(error, ERROR_PERMISSION);

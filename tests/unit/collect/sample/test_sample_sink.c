@@ -216,6 +216,46 @@ static void test_code_is_passed_on(void **state)
 	assert_int_equal(loaded.times, 6);
 }
 
+/* The code of a process follows its second copied stack, that of an interpreter its map. Only modules that a walk went through have their addresses. */
+static void test_code_is_passed_late(void **state)
+{
+	struct fed *fed = *state;
+	struct loaded loaded = { 0 };
+	const struct backend_sink backend_sink = fed->backend_sink;
+	struct backend_sample copied = { .pid = FED_PID, .tid = FED_PID, .hits = 1, .has_registers = true };
+	copied.registers.value[ARCH_PC_REGISTER] = 0x10040;
+	sample_sink_set_code_loader(&fed->sink, note_code, &loaded);
+	sample_sink_load_late(&fed->sink);
+	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
+	fed_sample(fed, copied);
+	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
+	backend_sink.fork(backend_sink.context, FED_PID, FED_PID + 3, FED_PID + 3, 1);
+	backend_sink.exit(backend_sink.context, FED_PID + 3, FED_PID + 3, 2);
+	backend_sink.settled(backend_sink.context);
+	assert_int_equal(loaded.times, 0);
+	fed_sample(fed, copied);
+	backend_sink.settled(backend_sink.context);
+	assert_string_equal(loaded.text, "0: 8000-9000+0 10000-11000+10000");
+	/* The backend has the code of a child too, and of no new program. */
+	backend_sink.fork(backend_sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 3);
+	backend_sink.settled(backend_sink.context);
+	assert_string_equal(loaded.text, "1: 8000-9000+0 10000-11000+10000");
+	backend_sink.name(backend_sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
+	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
+	backend_sink.settled(backend_sink.context);
+	assert_string_equal(loaded.text, "1:");
+	fed_map(fed, FED_PID + 1, 0x2000, 0x3000, "/c", false);
+	backend_sink.settled(backend_sink.context);
+	assert_int_equal(loaded.times, 3);
+	fed_map(fed, FED_PID + 1, 0x3000, 0x4000, "/usr/lib/libpython3.so", false);
+	backend_sink.settled(backend_sink.context);
+	assert_string_equal(loaded.text, "1: 1000-2000+0 2000-3000+0 3000-4000+3000");
+	backend_sink.exit(backend_sink.context, FED_PID, FED_PID, 5);
+	backend_sink.settled(backend_sink.context);
+	assert_string_equal(loaded.text, "0:");
+	assert_int_equal(loaded.times, 5);
+}
+
 /* A sample at a lowered rate counts for several intervals of the profile. */
 static void test_weight(void **state)
 {
@@ -552,6 +592,7 @@ int main(void)
 		FED(test_left_to_us),
 		FED(test_no_stack),
 		FED(test_code_is_passed_on),
+		FED(test_code_is_passed_late),
 		FED(test_weight),
 		FED(test_code_has_tables),
 		FED(test_touches),

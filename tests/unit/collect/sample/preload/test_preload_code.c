@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -133,6 +134,44 @@ static void test_full(void **state)
 	free(huge.rows);
 }
 
+/* Tables with one key are loaded once, wherever they are. */
+static void test_keys(void **state)
+{
+	(void)state;
+	struct unwind_table part = table, same = table, other = table;
+	part.key = same.key = UINT64_C(1) << 63;
+	other.key = part.key + 1;
+	const struct unwind_table *const tables[] = { &table, &part, &same, &other };
+	struct backend_code code[4];
+	for (uint64_t i = 0; i < 4; i++) {
+		code[i] = code_at(0x10000 * (i + 1));
+		code[i].table = tables[i];
+	}
+	assert_int_equal(code_loader_load(loader, PID, code, 4), 0);
+	assert_int_equal(code_loader_rows(loader), 3 * 3);
+	const struct walk_code *found = &codes()[(uint32_t)channel->processes[SLOT].code];
+	assert_int_equal(found[1].rows, found[2].rows);
+	assert_int_not_equal(found[1].rows, found[3].rows);
+}
+
+/* The runs of a process whose code grows are used again together, two seconds after it has left them. */
+static void test_runs_are_joined(void **state)
+{
+	(void)state;
+	enum { COUNT = 4000, LONG = 3 * COUNT };
+	struct backend_code *code = calloc(LONG, sizeof(*code));
+	assert_non_null(code);
+	for (uint64_t i = 0; i < LONG; i++)
+		code[i] = (struct backend_code){ .start = i * 16, .end = i * 16 + 16 };
+	for (int i = 0; i < WALK_CODES / COUNT; i++)
+		assert_int_equal(code_loader_load(loader, PID, code, COUNT), 0);
+	assert_int_equal(code_loader_load(loader, PID, code, LONG), ERROR_LIMIT);
+	sleep(3);
+	assert_int_equal(code_loader_load(loader, PID, code, LONG), 0);
+	assert_int_equal(channel->processes[SLOT].code >> COUNT_SHIFT, LONG);
+	free(code);
+}
+
 static void test_out_of_memory(void **state)
 {
 	(void)state;
@@ -149,7 +188,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(test_found), T(test_versions), T(test_not_connected), T(test_full), T(test_out_of_memory),
+		T(test_found), T(test_versions),        T(test_not_connected), T(test_full),
+		T(test_keys),  T(test_runs_are_joined), T(test_out_of_memory),
 	};
 	return cmocka_run_group_tests_name("preload_code", tests, NULL, NULL);
 }

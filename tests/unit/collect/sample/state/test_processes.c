@@ -614,6 +614,78 @@ static void test_users_of_containers(void **state)
 	close(ready[1]);
 }
 
+/* Owners are read with the first sample of a program. */
+static void test_owners_read_late(void **state)
+{
+	struct world *world = *state;
+	enum { NO_PID = 1900000000 };
+	const uint32_t own = getuid() + 1, pid = (uint32_t)getpid();
+	const struct profile *profile = world->profile;
+	processes_read_owners_late(world->processes);
+	const struct thread *thread = processes_thread(world->processes, pid, 1);
+	assert_int_equal(profile->processes[0].user, 0);
+	assert_int_equal(processes_sampled(world->processes, thread), 0);
+	assert_int_equal(profile->processes[0].user, own);
+	/* A child that has ended has the user of its parent, until it executes a program. */
+	for (uint32_t child = NO_PID; child < NO_PID + 2; child++) {
+		assert_int_equal(processes_fork(world->processes, pid, child, child, 1), 0);
+		if (child > NO_PID)
+			assert_int_equal(processes_name(world->processes, child, child, "new", true, 2), 0);
+		assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, child, child)),
+				 0);
+		assert_int_equal(profile->processes[1 + child - NO_PID].user, child > NO_PID ? 0 : own);
+	}
+	/* The code that another user executed never counts as this one's. */
+	world->profile->processes[0].user = 4711 + 1;
+	assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, pid, 1)), 0);
+	assert_int_equal(profile->processes[0].user, 4711 + 1);
+	assert_int_equal(processes_name(world->processes, pid, pid, "other", true, 2), 0);
+	assert_int_equal(processes_sampled(world->processes, processes_thread(world->processes, pid, pid)), 0);
+	assert_int_equal(profile->processes[0].user, 0);
+}
+
+/* Processes without a sample give their places to later ones a second after their ends; their creators keep them if these are sampled. */
+static void test_places_are_used_again(void **state)
+{
+	struct world *world = *state;
+	enum { SHELL = 1900000000, CHILDREN = 50, S = 1000000000 };
+	const struct profile *profile = world->profile;
+	processes_read_owners_late(world->processes);
+	assert_int_equal(processes_fork(world->processes, 1, SHELL, SHELL, 1), 0);
+	for (uint32_t i = 1; i <= CHILDREN; i++) {
+		uint32_t pid = SHELL + i;
+		uint64_t time_ns = (uint64_t)i * S / 2;
+		assert_int_equal(processes_fork(world->processes, SHELL, pid, pid, time_ns), 0);
+		assert_int_equal(processes_name(world->processes, pid, pid, "child", true, time_ns + 1), 0);
+		assert_int_equal(map_file(world, pid, 0x100, 0x200, 0, "/a"), 0);
+		assert_maps(world, pid, "100-200@0 /a");
+		if (i == 10)
+			assert_int_equal(
+				processes_sampled(world->processes, processes_thread(world->processes, pid, pid)), 0);
+		if (i == 20)
+			assert_int_equal(processes_fork(world->processes, pid, pid, pid + 1000, time_ns + 2), 0);
+		assert_true(processes_exit(world->processes, pid, pid, time_ns + 3) == (i != 20));
+		if (i == 20)
+			assert_true(processes_exit(world->processes, pid, pid + 1000, time_ns + 4));
+	}
+	/* Process 1, the shell, the sampled one, the one with two threads, and those of a second and a half. */
+	assert_int_equal(profile->process_count, 4 + 3);
+	assert_int_equal(profile->thread_count, 1 + 1 + 2 + 3);
+	assert_null(processes_find(world->processes, SHELL + 1));
+	assert_non_null(processes_find(world->processes, SHELL + 10));
+	assert_non_null(processes_find(world->processes, SHELL + CHILDREN));
+	for (size_t i = 0; i < profile->thread_count; i++)
+		assert_int_equal(
+			profile->processes[profile->threads[i].process].pid,
+			processes_find(world->processes, profile->processes[profile->threads[i].process].pid)->pid);
+	/* The shell has started a process that was sampled. */
+	assert_true(processes_exit(world->processes, SHELL, SHELL, UINT64_C(100) * S));
+	assert_int_equal(processes_fork(world->processes, 1, 7, 7, UINT64_C(102) * S), 0);
+	assert_int_equal(processes_fork(world->processes, 1, 8, 8, UINT64_C(102) * S), 0);
+	assert_non_null(processes_find(world->processes, SHELL));
+	assert_int_equal(profile_check(profile), 0);
+}
+
 /* --- deep stacks --- */
 
 static void fill(uint8_t *bytes, uint64_t address, size_t size)
@@ -879,6 +951,8 @@ int main(void)
 		IN_WORLD(test_users_of_containers),
 		IN_WORLD(test_kernel_threads),
 		IN_WORLD(test_ordinary_processes),
+		IN_WORLD(test_owners_read_late),
+		IN_WORLD(test_places_are_used_again),
 		cmocka_unit_test(test_proc_stat),
 		cmocka_unit_test(test_deep_bytes),
 		cmocka_unit_test(test_deep_frames),
