@@ -24,7 +24,7 @@
 #include "abi/integers.h"
 
 /* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
-enum { UNWIND_ROW_VERSION = 5 };
+enum { UNWIND_ROW_VERSION = 6 };
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
@@ -42,7 +42,8 @@ enum unwind_kind {
 	UNWIND_GOROUTINE = 11, /* Go's runtime has left the stack of the goroutine that runs on the thread */
 	UNWIND_GROWING = 12,   /* the same, where a function's start has done so because the stack is full */
 	UNWIND_CLOCK = 13,     /* Go's runtime reads a clock: it may do so on the thread's stack, too */
-	UNWIND_KINDS = 14,
+	UNWIND_CALLBACK = 14,  /* C has called Go back, and Go's runtime has left the stack of that C */
+	UNWIND_KINDS = 15,
 };
 
 /* How a walk came to a frame: it is the innermost or was interrupted, it called code of a row UNWIND_LISP, or other code. */
@@ -51,7 +52,8 @@ enum unwind_from { UNWIND_FROM_NONE, UNWIND_FROM_LISP, UNWIND_FROM_OTHER };
 /* Returns whether the caller of a row is on another stack than its callee. */
 static inline int unwind_leaves_stack(uint8_t kind)
 {
-	return kind == UNWIND_SWITCH || kind == UNWIND_GOROUTINE || kind == UNWIND_GROWING || kind == UNWIND_CLOCK;
+	return kind == UNWIND_SWITCH || kind == UNWIND_GOROUTINE || kind == UNWIND_GROWING || kind == UNWIND_CLOCK ||
+	       kind == UNWIND_CALLBACK;
 }
 
 struct unwind_row {

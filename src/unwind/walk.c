@@ -32,6 +32,7 @@ struct walk {
 	bool left_stack; /* a frame pointer of generated code led to another stack */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
+	uint64_t goroutine;          /* a goroutine of the thread, of Go; 0: unknown */
 	struct cfi_frame full;
 	size_t full_frame;
 	/* Cache of rows by pc: a recursion searches once, not at each depth. */
@@ -453,7 +454,10 @@ static int step_to_goroutine(struct walk *walk, const struct unwind_row *row)
 	uint64_t address;
 	catch_up(walk);
 	if (is_known(&walk->full, ARCH_GOROUTINE_REGISTER))
-		memory.goroutine = walk->full.registers.value[ARCH_GOROUTINE_REGISTER];
+		memory.goroutine = walk->goroutine = walk->full.registers.value[ARCH_GOROUTINE_REGISTER];
+	/* The C code on the way to an outer callback has lost the register, but all goroutines of a stack lead to its thread. */
+	if (row->kind == UNWIND_CALLBACK)
+		memory.goroutine = walk->goroutine;
 	if (!arch_step(row, &memory, &caller, &address))
 		return UNWIND_NO_GOROUTINE;
 	return enter(walk, &caller, false, true);
@@ -477,7 +481,7 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return step_slow(walk);
 	if (row->kind == UNWIND_FRAME)
 		return step_generated(walk);
-	if (row->kind == UNWIND_GOROUTINE || row->kind == UNWIND_GROWING || row->kind == UNWIND_CLOCK)
+	if (unwind_leaves_stack(row->kind) && row->kind != UNWIND_SWITCH)
 		return step_to_goroutine(walk, row);
 	struct arch_frame caller = walk->now;
 	uint64_t address;
