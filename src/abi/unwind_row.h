@@ -62,12 +62,15 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
+/* Start code without rules has at most so many words on the stack: musl's takes 48 bytes above main's CFA, and its function that calls the
+ * function of a thread 32. */
+enum { UNWIND_START_WORDS = 8 };
+
 /* Returns nonzero if a caller with this stack pointer is start code: so close to the address where the kernel began the
- * stack of the first thread (0: unknown) that only start code has room there. musl's takes 48 bytes above main's CFA. */
+ * stack of the first thread (0: unknown) that only start code has room there. */
 static inline int unwind_is_start_code(uint64_t sp, uint64_t stack_start)
 {
-	enum { START_CODE_BYTES = 64 };
-	return sp <= stack_start && stack_start - sp <= START_CODE_BYTES;
+	return sp <= stack_start && stack_start - sp <= UNWIND_START_WORDS * sizeof(uint64_t);
 }
 
 _Static_assert(sizeof(struct unwind_row) == 8, "another layout needs another UNWIND_ROW_VERSION");

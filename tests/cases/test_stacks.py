@@ -101,6 +101,25 @@ def test_guessed_paths_are_not_whole(tmp_path, backend):
 		assert cause["guessed"] == ("without unwind rules" in cause["cause"]) and not (cause["whole"] and cause["guessed"]), cause
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_zero_frame_pointer_is_no_root(tmp_path, backend):
+	"""A caller without rules whose frame pointer is 0 may use that register for anything: its path is broken, not whole."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "unknown_frame.c", "-DZERO_FRAME", event_us=20000)])
+	assert events_of(recorded) == {("[incomplete stack]", "unknown", "below", "burn"): 30}, show(events_of(recorded))
+	causes = {cause["cause"]: cause["count"] for cause in recorded.info()["causes"]}
+	assert causes["no unwind rule at the address"] == 30, causes
+
+
+@pytest.mark.needs("musl-gcc")
+@pytest.mark.parametrize("backend", KERNEL)
+def test_threads_without_rules(tmp_path, backend):
+	"""The function that starts a thread is the root, without unwind information too (musl): the code at its return address ends the thread."""
+	program = build_counted(backend, "threads.c", event_us=1000, compiler="musl-gcc")
+	recorded = record_counted(backend, tmp_path, [program, "8"])
+	paths = events_of(recorded)
+	assert hits(paths, "worker") == hits(paths) == 8 * 4 and not any("[incomplete stack]" in path for path in paths), show(paths)
+
+
 @pytest.mark.parametrize("backend", KERNEL)
 def test_start_code_without_rules(tmp_path, backend):
 	"""Start code without unwind information, as musl's, is the root: it is known by its place, where the stack begins. The kernel's work
@@ -449,26 +468,6 @@ def test_c_below_goroutines(tmp_path, backend):
 	between(of_goroutine, (0.5 if backend == "perf" else 0.99) * back, None, show(paths))
 
 
-@pytest.mark.needs("go")
-@MEASURED_IN_GO
-@pytest.mark.parametrize("flags", [(), ("-buildmode=pie",)], ids=["exe", "pie"])
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_go_runtime_on_the_threads_stack(tmp_path, backend, flags):
-	"""Go's runtime leaves the stack of a goroutine for its own work and for the clock: the paths begin with the goroutine's functions. Where
-	stacks are unwound later (perf), the goroutine may run again: then the path is broken with that cause, not wrong."""
-	recorded = record(tmp_path, [build_go("stacks.go", *flags)], "-r", "cpu/1ms", "--backend", backend)
-	assert recorded.status == 0, recorded.err
-	paths = {}
-	for path, count in recorded.paths().items(): # without the path that made the thread
-		root = max((i for i, frame in enumerate(path) if frame == "runtime.goexit.abi0"), default=0)
-		paths[path[root:]] = paths.get(path[root:], 0) + count
-	for work in (["main.large", "runtime.systemstack.abi0"], ["main.clock", "time.now"]):
-		below = {path: count for path, count in paths.items() if holds(path, work)}
-		assert all(path[0] == "runtime.goexit.abi0" for path in below if path[0] != "[incomplete stack]"), show(below)
-	# The clock is read in known shares; the function that collects garbage is chance. With perf, so is how many paths are whole.
-	if backend != "perf" or hits(below) > 50:
-		agrees(below, ["main.often", *work], 0.75)
-	switched = {path: count for path, count in paths.items() if {"runtime.systemstack.abi0", "time.now"} & set(path)}
 # The frames of a call of C by Go, of a call of Go by C, and what is in C's function that calls Go.
 GO_TO_C = ["runtime.cgocall", "runtime.asmcgocall.abi0"]
 C_TO_GO = ["c_back", "goBack", "crosscall2", "runtime.cgocallback.abi0", "runtime.cgocallbackg", "runtime.cgocallbackg1", "main.goBack"]
@@ -495,6 +494,26 @@ def test_go_below_c_below_go(tmp_path, backend, flags):
 		assert not {"runtime.systemstack_switch", "runtime.systemstack_switch.abi0"} & set(path), show(of_first)
 
 
+@pytest.mark.needs("go")
+@MEASURED_IN_GO
+@pytest.mark.parametrize("flags", [(), ("-buildmode=pie",)], ids=["exe", "pie"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_go_runtime_on_the_threads_stack(tmp_path, backend, flags):
+	"""Go's runtime leaves the stack of a goroutine for its own work and for the clock: the paths begin with the goroutine's functions. Where
+	stacks are unwound later (perf), the goroutine may run again: then the path is broken with that cause, not wrong."""
+	recorded = record(tmp_path, [build_go("stacks.go", *flags)], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	paths = {}
+	for path, count in recorded.paths().items(): # without the path that made the thread
+		root = max((i for i, frame in enumerate(path) if frame == "runtime.goexit.abi0"), default=0)
+		paths[path[root:]] = paths.get(path[root:], 0) + count
+	for work in (["main.large", "runtime.systemstack.abi0"], ["main.clock", "time.now"]):
+		below = {path: count for path, count in paths.items() if holds(path, work)}
+		assert all(path[0] == "runtime.goexit.abi0" for path in below if path[0] != "[incomplete stack]"), show(below)
+	# The clock is read in known shares; the function that collects garbage is chance. With perf, so is how many paths are whole.
+	if backend != "perf" or hits(below) > 50:
+		agrees(below, ["main.often", *work], 0.75)
+	switched = {path: count for path, count in paths.items() if {"runtime.systemstack.abi0", "time.now"} & set(path)}
 	between(hits(switched, "runtime.goexit.abi0"), (0.5 if backend == "perf" else 0.98) * hits(switched), None, show(switched))
 	# The other backends unwind a stack later only where the walk meets memory that is not there.
 	later = most_by_chance(0.001, hits(paths))
