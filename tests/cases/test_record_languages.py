@@ -166,6 +166,33 @@ def test_resources_of_lisp(tmp_path):
 
 
 @LISP
+@LISP
+@pytest.mark.parametrize("backend", BACKENDS[:2])
+def test_an_executable_of_lisp(tmp_path, backend):
+	"""A program that contains its core has whole paths through Lisp, by the same names, if it writes the map."""
+	saves = """(save-lisp-and-die "memory" :executable t :toplevel (lambda () (cpprof-perf-map:write-map) (memory::few) (memory::many) (exit)))"""
+	built = subprocess.run(["sbcl", "--noinform", "--non-interactive", "--load", languages.PERF_MAP, "--load", PROGRAMS / "languages/memory.lisp", "--eval", saves],
+		cwd=tmp_path, capture_output=True, text=True, check=True)
+	recorded = record(tmp_path, [tmp_path / "memory"], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0, recorded.err
+	forget_maps()
+	stated = [amount for amount in amounts(built.stdout) if amount[0] == "page-faults"]
+	assert len(stated) == 2
+	for resource, names, gticks in stated:
+		below = {path: count for path, count in recorded.paths(resource).items() if holds(path, [f"MEMORY::{name}" for name in names])}
+		assert gticks <= hits(below) <= 1.02 * gticks and all(path[0] != "[incomplete stack]" for path in below), show(below)
+
+
+@LISP
+@needs_bpf
+def test_lisp_without_a_map(tmp_path):
+	"""The closing line states how much is in Lisp functions without names, and what names them."""
+	recorded = record(tmp_path, ["sbcl", "--noinform", "--non-interactive", "--load", PROGRAMS / "languages/memory.lisp"], "--backend", "bpf", "-r",
+		"page-faults/1")
+	assert recorded.status == 0, recorded.err
+	assert re.search(r"; \d+ % of page-faults in compiled Lisp without names \(sbcl --load perf-map.lisp, of share/cpprof\)", recorded.err), recorded.err
+
+
 @MEASURED
 @needs_bpf
 def test_functions_of_the_collector(tmp_path):
