@@ -114,7 +114,8 @@ def test_broken_paths_name_their_cause(tmp_path, name, backend):
 	assert samples > 200, causes
 	between(broken, 0.5 * samples, None, causes)
 	assert broken - sum(causes.get(cause, 0) for cause in ENDS[name]) <= most_by_chance(0.01, broken), causes
-	remedies = {"Haskell": "without names of functions: GHC gives local functions none", "LuaJIT": "in generated code without names (LuaJIT does not list it;"}
+	remedies = {"Haskell": "without names of functions: GHC gives local functions none", "LuaJIT": "in generated code without names (LuaJIT does not list it; luajit -joff interprets)",
+		"PHP": "in generated code without frame pointers (PHP's JIT keeps none; php -d opcache.jit=off interprets)"}
 	assert name not in remedies or remedies[name] in recorded.err, recorded.err
 	if name == "PHP": # its traces have names
 		between(hits(paths, "work"), 0.9 * broken, None, show(paths))
