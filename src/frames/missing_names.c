@@ -85,7 +85,8 @@ struct largest_use {
 typedef bool is_location(const struct profile *profile, uint32_t location);
 
 /* Finds the resource of which the chosen locations themselves use the largest part. */
-static struct largest_use find_use(const struct profile *profile, const struct leaf_hits *leaf_hits, is_location *is_chosen)
+static struct largest_use find_use(const struct profile *profile, const struct leaf_hits *leaf_hits,
+				   is_location *is_chosen)
 {
 	static const double percent = 100;
 	struct largest_use largest = { 0 };
@@ -96,9 +97,8 @@ static struct largest_use find_use(const struct profile *profile, const struct l
 			hits += row->hits[i] > 0 && is_chosen(profile, (uint32_t)i) ? row->hits[i] : 0;
 		double share = row->all ? percent * (double)hits / (double)row->all : 0;
 		if (share > largest.percent)
-			largest = (struct largest_use){
-				hits, share, profile_string(profile, profile->resources[resource].name)
-			};
+			largest = (struct largest_use){ hits, share,
+							profile_string(profile, profile->resources[resource].name) };
 	}
 	return largest;
 }
@@ -128,9 +128,11 @@ static void add_generated(struct profile *profile, const struct leaf_hits *leaf_
 	struct largest_use use = find_use(profile, leaf_hits, is_java_interpreter);
 	if (use.percent >= HOT_PERCENT)
 		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
-			    "%.0f %% of %s in Java methods that were interpreted, without names (java -Xcomp compiles them)",
+			    "%.0f %% of %s in Java methods that were interpreted, without names (java -Xcomp compiles "
+			    "them)",
 			    use.percent, use.resource);
-	use = has_lisp_core(profile) ? find_use(profile, leaf_hits, generated_code_is_nameless) : (struct largest_use){ 0 };
+	use = has_lisp_core(profile) ? find_use(profile, leaf_hits, generated_code_is_nameless)
+				     : (struct largest_use){ 0 };
 	if (use.percent >= HOT_PERCENT)
 		finding_add(profile, FINDING_GENERATED_NAMELESS, use.hits,
 			    "%.0f %% of %s in compiled Lisp without names (sbcl --load perf-map.lisp, of share/cpprof)",

@@ -189,7 +189,8 @@ static size_t read_clock(const uint8_t *code, struct unwind_row *row)
 static size_t read_callback(const uint8_t *code, struct unwind_row *row)
 {
 	enum { BEGIN = 12, CFA_OPERAND = 6, LEA_BYTES = 7 };
-	static const uint8_t second[] = { 0x48, 0x89, 0x4c, 0x24, 0x08 }, call[] = { 0xff, 0xd0, 0x48, 0x8d, 0x44, 0x24 };
+	static const uint8_t second[] = { 0x48, 0x89, 0x4c, 0x24, 0x08 },
+			     call[] = { 0xff, 0xd0, 0x48, 0x8d, 0x44, 0x24 };
 	static const uint8_t size[] = { 0x48, 0x29, 0xe0 }, restore[] = { 0x48, 0x8b, 0x66, 0x38 };
 	if (memcmp(code + BEGIN - sizeof(second), second, sizeof(second)) != 0)
 		return 0;

@@ -151,8 +151,8 @@ static void count_generated(struct run *run)
 	uint64_t nameless = walk_ends_resolve(ends, profile);
 	walk_ends_publish(ends, profile);
 	const struct runtime *runtime = runtime_of_profile(profile);
-	const char *remedy = runtime && runtime->nameless  ? runtime->nameless
-			     : run->options->environment ? NULL
+	const char *remedy = runtime && runtime->nameless ? runtime->nameless
+			     : run->options->environment  ? NULL
 							  : "record --jit requests them";
 	uint64_t frameless = ended_by(profile, UNWIND_NO_FRAME);
 	if (nameless > 0 && nameless * 100 >= run->sink.samples * HOT_PERCENT)

@@ -88,7 +88,8 @@ static inline bool row_callback_step(const struct unwind_row *row, void *memory,
 		s = before;
 	}
 	if (word != argument || !row_read_beside(memory, cfa, &word) || word != function ||
-	    !row_read_beside(memory, cfa - 2 * ROW_WORD, &fp) || !row_read_beside(memory, cfa - ROW_WORD, &pc) || pc == 0)
+	    !row_read_beside(memory, cfa - 2 * ROW_WORD, &fp) || !row_read_beside(memory, cfa - ROW_WORD, &pc) ||
+	    pc == 0)
 		return false;
 	*frame = (struct arch_frame){ .pc = pc, .sp = cfa, .fp = fp };
 	return true;

@@ -8,8 +8,8 @@
  * mov %rax,%rdi (glibc; older ones mov %eax,%edi); mov $SYS_exit,%eax; syscall; or, in musl, mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall. */
 static inline bool code_ends_thread(uint64_t code, uint16_t next)
 {
-	return (code == 0x0000003cb8c78948 && next == 0x050f) || (code == 0x0f0000003cb8c789 && (next & 0xff) == 0x05) ||
-	       code == 0x050f3cb0c031c789;
+	return (code == 0x0000003cb8c78948 && next == 0x050f) ||
+	       (code == 0x0f0000003cb8c789 && (next & 0xff) == 0x05) || code == 0x050f3cb0c031c789;
 }
 
 #endif

@@ -449,7 +449,15 @@ static void leaves_for_another_stack(void **state)
 static void callback_leads_to_its_call(void **state)
 {
 	struct cfi_world *world = *state;
-	enum { PRESENT = 0x100, THREAD = 0x200, GOROUTINE_SP = 0x300, INNER = 0x400, MIDDLE = 0x480, OUTER = 0x500, CFA = 5 };
+	enum {
+		PRESENT = 0x100,
+		THREAD = 0x200,
+		GOROUTINE_SP = 0x300,
+		INNER = 0x400,
+		MIDDLE = 0x480,
+		OUTER = 0x500,
+		CFA = 5
+	};
 	enum { FUNCTION = 0x1111, VARIABLE = 0x2222, WORD = 8 };
 	const struct unwind_row row = { .cfa = CFA, .kind = UNWIND_CALLBACK, .fp = -1 };
 	const struct arch_memory memory = { .read = cfi_world_read, .context = world, .goroutine = STACK + PRESENT };
