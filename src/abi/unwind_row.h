@@ -24,7 +24,7 @@
 #include "abi/integers.h"
 
 /* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
-enum { UNWIND_ROW_VERSION = 5 };
+enum { UNWIND_ROW_VERSION = 6 };
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
@@ -42,7 +42,8 @@ enum unwind_kind {
 	UNWIND_GOROUTINE = 11, /* Go's runtime has left the stack of the goroutine that runs on the thread */
 	UNWIND_GROWING = 12,   /* the same, where a function's start has done so because the stack is full */
 	UNWIND_CLOCK = 13,     /* Go's runtime reads a clock: it may do so on the thread's stack, too */
-	UNWIND_KINDS = 14,
+	UNWIND_CALLBACK = 14,  /* C has called Go back, and Go's runtime has left the stack of that C */
+	UNWIND_KINDS = 15,
 };
 
 /* How a walk came to a frame: it is the innermost or was interrupted, it called code of a row UNWIND_LISP, or other code. */
@@ -51,7 +52,8 @@ enum unwind_from { UNWIND_FROM_NONE, UNWIND_FROM_LISP, UNWIND_FROM_OTHER };
 /* Returns whether the caller of a row is on another stack than its callee. */
 static inline int unwind_leaves_stack(uint8_t kind)
 {
-	return kind == UNWIND_SWITCH || kind == UNWIND_GOROUTINE || kind == UNWIND_GROWING || kind == UNWIND_CLOCK;
+	return kind == UNWIND_SWITCH || kind == UNWIND_GOROUTINE || kind == UNWIND_GROWING || kind == UNWIND_CLOCK ||
+	       kind == UNWIND_CALLBACK;
 }
 
 struct unwind_row {
@@ -60,12 +62,15 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
+/* Start code without rules has at most so many words on the stack: musl's takes 48 bytes above main's CFA, and its function that calls the
+ * function of a thread 32. */
+enum { UNWIND_START_WORDS = 8 };
+
 /* Returns nonzero if a caller with this stack pointer is start code: so close to the address where the kernel began the
- * stack of the first thread (0: unknown) that only start code has room there. musl's takes 48 bytes above main's CFA. */
+ * stack of the first thread (0: unknown) that only start code has room there. */
 static inline int unwind_is_start_code(uint64_t sp, uint64_t stack_start)
 {
-	enum { START_CODE_BYTES = 64 };
-	return sp <= stack_start && stack_start - sp <= START_CODE_BYTES;
+	return sp <= stack_start && stack_start - sp <= UNWIND_START_WORDS * sizeof(uint64_t);
 }
 
 _Static_assert(sizeof(struct unwind_row) == 8, "another layout needs another UNWIND_ROW_VERSION");

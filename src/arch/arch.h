@@ -4,6 +4,7 @@
  * Required of each, for the libraries that read programs and walk stacks:
  *   processor/registers.h   the registers of a walk, struct arch_frame, and constants
  *   processor/row_step.h    the equations of compact unwind rows
+ *   processor/thread_end.h  the code that ends a thread
  *   processor/names.h       the system's names for this processor
  *   arch/instruction.h
  *   processor/system_call.h arguments and results of trapped system calls

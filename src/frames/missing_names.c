@@ -10,6 +10,7 @@
 #include "frames/jail/download.h"
 #include "profile/file_users.h"
 #include "profile/findings.h"
+#include "profile/generated_code.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
 #include "unwind/unwind.h"
@@ -71,6 +72,73 @@ static int add_one(struct profile *profile, const struct nameless_module *hot)
 	return status < 0 ? status : profile->findings_error;
 }
 
+/* --- generated code --- */
+
+enum { HOT_PERCENT = 5 };
+
+struct largest_use {
+	uint64_t hits;
+	double percent;
+	const char *resource;
+};
+
+typedef bool is_location(const struct profile *profile, uint32_t location);
+
+/* Finds the resource of which the chosen locations themselves use the largest part. */
+static struct largest_use find_use(const struct profile *profile, const struct leaf_hits *leaf_hits,
+				   is_location *is_chosen)
+{
+	static const double percent = 100;
+	struct largest_use largest = { 0 };
+	for (size_t resource = 0; resource < leaf_hits->count; resource++) {
+		const struct leaf_hits_row *row = &leaf_hits->rows[resource];
+		uint64_t hits = 0;
+		for (size_t i = 0; i < row->count && i < profile->location_count; i++)
+			hits += row->hits[i] > 0 && is_chosen(profile, (uint32_t)i) ? row->hits[i] : 0;
+		double share = row->all ? percent * (double)hits / (double)row->all : 0;
+		if (share > largest.percent)
+			largest = (struct largest_use){ hits, share,
+							profile_string(profile, profile->resources[resource].name) };
+	}
+	return largest;
+}
+
+/* HotSpot's interpreter is generated code of this name in maps and dumps. */
+static bool is_java_interpreter(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = &profile->locations[location];
+	return profile->modules[at->module].kind == MODULE_ANON && at->first_frame != PROFILE_NONE &&
+	       at->frame_count > 0 &&
+	       strcmp(profile_string(profile, profile->functions[profile->frames[at->first_frame].function].name),
+		      "Interpreter") == 0;
+}
+
+/* Only a core of SBCL is generated code with a path. */
+static bool has_lisp_core(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].kind == MODULE_ANON &&
+		    strcmp(profile_string(profile, profile->modules[i].path), GENERATED_CODE_NAMELESS) != 0)
+			return true;
+	return false;
+}
+
+static void add_generated(struct profile *profile, const struct leaf_hits *leaf_hits)
+{
+	struct largest_use use = find_use(profile, leaf_hits, is_java_interpreter);
+	if (use.percent >= HOT_PERCENT)
+		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+			    "%.0f %% of %s in Java methods that were interpreted, without names (java -Xcomp compiles "
+			    "them)",
+			    use.percent, use.resource);
+	use = has_lisp_core(profile) ? find_use(profile, leaf_hits, generated_code_is_nameless)
+				     : (struct largest_use){ 0 };
+	if (use.percent >= HOT_PERCENT)
+		finding_add(profile, FINDING_GENERATED_NAMELESS, use.hits,
+			    "%.0f %% of %s in compiled Lisp without names (sbcl --load perf-map.lisp, of share/cpprof)",
+			    use.percent, use.resource);
+}
+
 int missing_names_add(struct profile *profile, const struct leaf_hits *leaf_hits)
 {
 	struct nameless_module hot[MODULES_MOST];
@@ -78,7 +146,8 @@ int missing_names_add(struct profile *profile, const struct leaf_hits *leaf_hits
 	int status = count < 0 ? (int)count : 0;
 	for (int64_t i = 0; i < count && status == 0; i++)
 		status = add_one(profile, &hot[i]);
-	return status;
+	add_generated(profile, leaf_hits);
+	return status < 0 ? status : profile->findings_error;
 }
 
 int missing_names_add_all(struct profile *profile)

@@ -58,13 +58,15 @@
 	  "kernel's functions; so does perf where /proc/kallsyms shows addresses.") \
 	X(INTERPRETER_NOT_SHOWN, "interpreter-not-shown", NOTE, CLOSING, "", \
 	  "Paths have the functions of the interpreter in place of those of the program. The bpf and preload backends show the " \
-	  "program's functions for the versions that docs/languages.md lists.") \
+	  "program's functions for the interpreters and versions that docs/languages.md lists.") \
 	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
 	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
 	  "measure.") \
 	X(GENERATED_NAMELESS, "generated-nameless", WARNING, CLOSING, "sample", \
 	  "No perf map or jitdump lists the code in which these samples were taken; record --jit sets the environment in " \
 	  "which runtimes write one, and a process for -p or -a is started with the same.") \
+	X(GENERATED_FRAMELESS, "generated-frameless", WARNING, CLOSING, "call path", \
+	  "The run-time compiler keeps no frame pointers in this code and describes no frames: the callers of these paths are unknown.") \
 	/* all backends */ \
 	X(PROCESSES_NOT_RECORDED, "processes-not-recorded", WARNING, CLOSING, "process", \
 	  "What these processes used is missing.") \

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "profile/module_name.h"
+
 /*
  * node       V8 options that Node.js accepts in NODE_OPTIONS; by the second one, interpreted functions have frames with names, too
  * java       virtual machines before 17 lack DumpPerfMapAtExit: they ignore it and keep the frame pointers
@@ -10,6 +12,8 @@
  * beam.smp   virtual machines with a JIT, which is the default from OTP 24 on; frame pointers from 25 on
  * dotnet     1: perf map and jitdump
  * php        reads no variable; 16: perf map
+ * luajit     Debian's writes no map
+ * sbcl       reads no variable that loads a file
  * julia      builds with USE_PERF_JITEVENTS=1
  */
 const struct runtime runtimes[] = {
@@ -24,7 +28,8 @@ const struct runtime runtimes[] = {
 		   "-XX:+DumpPerfMapAtExit",
 	  .with_jvm_library = "-agentpath:%s -XX:+PreserveFramePointer",
 	  .by_hand = "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-	  .is_list = true },
+	  .is_list = true,
+	  .frameless = "java -XX:+PreserveFramePointer keeps them" },
 	{ .process = "python3",
 	  .variable = "PYTHONPERFSUPPORT",
 	  .value = "1",
@@ -33,12 +38,22 @@ const struct runtime runtimes[] = {
 	  .variable = "ERL_FLAGS",
 	  .value = "+JPperf true",
 	  .by_hand = "erl +JPperf true",
-	  .is_list = true },
+	  .is_list = true,
+	  .frameless = "erl +JPperf true keeps them" },
 	{ .process = "dotnet",
 	  .variable = "DOTNET_PerfMapEnabled",
 	  .value = "1",
 	  .by_hand = "DOTNET_PerfMapEnabled=1 dotnet" },
-	{ .process = "php", .by_hand = "php -d opcache.jit_debug=16" },
+	{ .process = "php",
+	  .by_hand = "php -d opcache.jit_debug=16",
+	  .nameless = "php -d opcache.jit_debug=16 lists it, -d opcache.jit=off interprets",
+	  .frameless = "PHP's JIT keeps none; php -d opcache.jit=off interprets" },
+	{ .process = "luajit",
+	  .by_hand = "luajit -joff, which interprets",
+	  .library = "luajit",
+	  .nameless = "LuaJIT does not list it; luajit -joff interprets",
+	  .frameless = "LuaJIT keeps none; luajit -joff interprets" },
+	{ .process = "sbcl", .by_hand = "sbcl --load perf-map.lisp" },
 	{ .process = "julia",
 	  .variable = "ENABLE_JITPROFILING",
 	  .value = "1",
@@ -52,4 +67,20 @@ const struct runtime *runtime_of_process(const char *name)
 		if (strncmp(name, row->process, strlen(row->process)) == 0)
 			return row;
 	return NULL;
+}
+
+const struct runtime *runtime_of_profile(const struct profile *profile)
+{
+	const struct runtime *found = NULL;
+	for (size_t i = 0; i < profile->module_count; i++) {
+		size_t length;
+		const char *name = module_name(profile_string(profile, profile->modules[i].path), &length);
+		for (const struct runtime *row = runtimes; row->process; row++)
+			if (row->library && profile->modules[i].kind == MODULE_FILE &&
+			    memmem(name, length, row->library, strlen(row->library)))
+				return row;
+	}
+	for (size_t i = 0; i < profile->process_count && !found; i++)
+		found = runtime_of_process(profile_string(profile, profile->processes[i].name));
+	return found;
 }

@@ -253,15 +253,6 @@ static bool suggest_symbols(const struct advice *advice)
 	return file != NULL;
 }
 
-/* Returns the runtime of the first process that has one, or NULL. */
-static const struct runtime *runtime_of(const struct profile *profile)
-{
-	const struct runtime *found = NULL;
-	for (size_t i = 0; i < profile->process_count && !found; i++)
-		found = runtime_of_process(profile_string(profile, profile->processes[i].name));
-	return found;
-}
-
 /* Returns whether a label is generated code that no perf map names. */
 static bool is_nameless(const struct view *view, uint32_t index)
 {
@@ -274,7 +265,7 @@ static bool suggest_perf_map(const struct advice *advice)
 {
 	const struct path_list *list = advice->result->paths;
 	const struct view *view = advice->result->view;
-	const struct runtime *runtime = runtime_of(view->profile);
+	const struct runtime *runtime = runtime_of_profile(view->profile);
 	for (size_t i = 0; i < list->count && is_warm(advice, list->entries[i].hits); i++) {
 		if (!is_nameless(view, path_labels(list, &list->entries[i])[0]))
 			continue;

@@ -121,7 +121,7 @@ static void complete(struct calls *calls)
 		known = calls->items[i].row.kind == UNWIND_GOROUTINE ? &calls->items[i].row : NULL;
 	for (size_t i = 0; i < calls->count; i++) {
 		struct unwind_row *row = &calls->items[i].row;
-		if (row->kind != UNWIND_GROWING && row->kind != UNWIND_CLOCK)
+		if (row->kind != UNWIND_GROWING && row->kind != UNWIND_CLOCK && row->kind != UNWIND_CALLBACK)
 			continue;
 		if (!known)
 			*row = none;

@@ -32,6 +32,7 @@ struct walk {
 	bool left_stack; /* a frame pointer of generated code led to another stack */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
+	uint64_t goroutine;          /* a goroutine of the thread, of Go; 0: unknown */
 	struct cfi_frame full;
 	size_t full_frame;
 	/* Cache of rows by pc: a recursion searches once, not at each depth. */
@@ -217,6 +218,30 @@ static bool is_start_code(const struct walk *walk)
 	return unwind_is_start_code(walk->now.sp, start);
 }
 
+static bool ends_thread(const struct walk *walk, uint64_t pc)
+{
+	uint64_t code[2];
+	return walk->code.read(walk->code.context, pc, &code[0]) == 0 &&
+	       walk->code.read(walk->code.context, pc + sizeof(code[0]), &code[1]) == 0 &&
+	       arch_ends_thread((const uint8_t *)code);
+}
+
+/* Returns whether a frame without a rule is the first one of a thread: its code ends the thread, or so does the code that it returns to, as
+ * walk_begins_thread (collect/shared/row_walk.h). */
+static bool begins_thread(const struct walk *walk)
+{
+	if (ends_thread(walk, walk->now.pc))
+		return true;
+	for (unsigned i = 0; i < UNWIND_START_WORDS; i++) {
+		uint64_t word;
+		if (walk->memory.read(walk->memory.context, walk->now.sp + i * sizeof(word), &word) != 0)
+			return false;
+		if (word != 0 && is_known_code(walk, word - 1) && ends_thread(walk, word))
+			return true;
+	}
+	return false;
+}
+
 /* Enters the caller that a step without a rule has found. Such steps search from the stack pointer upwards. */
 static int enter_above(struct walk *walk, const struct arch_frame *caller)
 {
@@ -235,8 +260,7 @@ static int step_no_rule(struct walk *walk)
 	}
 	if (!walk->is_caller && walk->result.count == 1 && arch_begins_thread(&walk->memory, &walk->full.registers))
 		return root(walk);
-	/* By the ABI, fp = 0 marks the outermost frame. */
-	if (walk->is_caller && walk->has_module && (walk->now.fp == 0 || is_start_code(walk)))
+	if (walk->is_caller && walk->has_module && (is_start_code(walk) || begins_thread(walk)))
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
 		walk->result.used_frame_pointer = true;
@@ -316,7 +340,7 @@ static int step_generated(struct walk *walk)
 	caller = walk->now;
 	if (arch_generated_step(&walk->code, &walk->memory, &caller) && is_credible_caller(walk, caller.pc))
 		return enter_above(walk, &caller);
-	return walk->is_caller && walk->now.fp == 0 ? root(walk) : UNWIND_NO_FRAME;
+	return UNWIND_NO_FRAME;
 }
 
 /* --- the slow path --- */
@@ -455,7 +479,10 @@ static int step_to_goroutine(struct walk *walk, const struct unwind_row *row)
 	uint64_t address;
 	catch_up(walk);
 	if (is_known(&walk->full, ARCH_GOROUTINE_REGISTER))
-		memory.goroutine = walk->full.registers.value[ARCH_GOROUTINE_REGISTER];
+		memory.goroutine = walk->goroutine = walk->full.registers.value[ARCH_GOROUTINE_REGISTER];
+	/* The C code on the way to an outer callback has lost the register, but all goroutines of a stack lead to its thread. */
+	if (row->kind == UNWIND_CALLBACK)
+		memory.goroutine = walk->goroutine;
 	if (!arch_step(row, &memory, &caller, &address))
 		return UNWIND_NO_GOROUTINE;
 	return enter(walk, &caller, false, true);
@@ -479,7 +506,7 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return step_slow(walk);
 	if (row->kind == UNWIND_FRAME)
 		return step_generated(walk);
-	if (row->kind == UNWIND_GOROUTINE || row->kind == UNWIND_GROWING || row->kind == UNWIND_CLOCK)
+	if (unwind_leaves_stack(row->kind) && row->kind != UNWIND_SWITCH)
 		return step_to_goroutine(walk, row);
 	struct arch_frame caller = walk->now;
 	uint64_t address;

@@ -75,14 +75,26 @@ def test_the_option_for_a_runtime_is_proposed(tmp_path):
 	"""A process's name tells its runtime."""
 	named = tmp_path / "node"
 	shutil.copy(build_counted("perf", "jit_map.c", event_us=10000), named)
-	recorded = record_counted("perf", tmp_path, [named, "nameless"])
+	recorded = record_counted("perf", tmp_path, [named, "touch"])
 	assert sum(count for path, count in recorded.paths().items() if path[-1] == "[anon]") == 100, show(recorded.paths())
-	command = f"{named} nameless" if len(f"{named} nameless") <= 48 else "COMMAND"
+	command = f"{named} touch" if len(f"{named} touch") <= 48 else "COMMAND"
 	proposed = f"  cpprof record --jit {command}   [anon] is generated code: with names\n"
 	assert proposed in run_cpprof("report", recorded.path).stdout
 	recorded = record_counted("perf", tmp_path, [named])
 	forget(recorded)
 	assert "generated code" not in run_cpprof("report", recorded.path).stdout
+
+
+@needs_whole_perf
+@pytest.mark.parametrize("name, is_stated", [("Interpreter", True), ("InterpreterOfMine", False)])
+def test_interpreted_methods_of_java_are_stated(tmp_path, name, is_stated):
+	"""HotSpot's interpreter is one function of this name; the closing line states how much of the resource is in the methods that it interprets."""
+	recorded = record_counted("perf", tmp_path, [build_counted("perf", "jit_map.c", event_us=10000), "touch", name])
+	forget(recorded)
+	paths = recorded.paths()
+	assert sum(count for path, count in paths.items() if path[-1] == name) == 100, show(paths)
+	stated = f"{100 * 100 / sum(paths.values()):.0f} % of page-faults in Java methods that were interpreted, without names (java -Xcomp compiles them)"
+	assert (stated in recorded.err) == is_stated, recorded.err
 
 
 def test_jit_sets_the_variables_of_runtimes(tmp_path):

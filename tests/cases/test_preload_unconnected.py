@@ -2,10 +2,11 @@
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 
 import pytest
-from record_support import CPPROF, build, record, run_cpprof
+from record_support import BUILD, CPPROF, PROGRAMS, build, record, run_cpprof
 from user_support import as_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
@@ -47,3 +48,16 @@ def test_static_program(tmp_path):
 	report = run_cpprof("report", recorded.path)
 	assert "'forms' was not recorded: it is statically linked" in report.stdout + report.stderr
 	assert "less than one interval" not in report.stdout
+
+
+@pytest.mark.needs("go")
+def test_go_without_c(tmp_path):
+	"""A position-independent program of Go without C has a dynamic linker, but no C library: it is refused, or reported, and runs as without cpprof."""
+	program = tmp_path / "alone"
+	options = {**os.environ, "GOCACHE": str(BUILD / "tests/go-cache"), "GO111MODULE": "off", "CGO_ENABLED": "0"}
+	subprocess.run(["go", "build", "-buildmode=pie", "-o", program, PROGRAMS / "cgo/alone.go"], check=True, env=options)
+	refused = record(tmp_path, [program], "--backend", "preload", "-r", "cpu")
+	assert refused.status == 1 and f"'{program}' needs no C library: what is preloaded does not work in it" in refused.err, refused.err
+	recorded = record(tmp_path, ["sh", "-c", f"{program}; exit $?"], "--backend", "preload", "-r", "cpu/100us")
+	assert recorded.status == 0 and recorded.out.startswith("sum "), recorded.err
+	assert re.search(r"; [^;]*'alone' was not recorded: it needs no C library", recorded.err.splitlines()[-1]), recorded.err

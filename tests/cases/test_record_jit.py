@@ -211,6 +211,17 @@ def test_code_without_names_is_no_whole_path(tmp_path, command):
 
 
 @JAVA
+@needs_bpf
+@pytest.mark.measured("the virtual machine may compute less than it starts")
+def test_interpreted_methods_are_stated(tmp_path):
+	"""Where nothing is compiled, the closing line states that the methods have no names, and how they get some."""
+	with_agent()
+	recorded = record(tmp_path, java("-Xint"), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))
+	assert recorded.status == 0, recorded.err
+	assert re.search(r"; \d+ % of cpu in Java methods that were interpreted, without names \(java -Xcomp compiles them\)", recorded.err), recorded.err
+
+
+@JAVA
 def test_the_agent_without_a_place_for_its_dump(tmp_path):
 	"""The program runs on, and its code has no names."""
 	with_agent()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from measuring import between
-from record_support import (BUILD, PROGRAMS, REPOSITORY, agrees, amounts, build_counted, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record,
+from record_support import (BUILD, PROGRAMS, REPOSITORY, agrees, amounts, build_counted, check_counted, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record,
 	record_counted, run_cpprof, show)
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
@@ -114,7 +114,8 @@ def test_broken_paths_name_their_cause(tmp_path, name, backend):
 	assert samples > 200, causes
 	between(broken, 0.5 * samples, None, causes)
 	assert broken - sum(causes.get(cause, 0) for cause in ENDS[name]) <= most_by_chance(0.01, broken), causes
-	remedies = {"Haskell": "without names of functions: GHC gives local functions none", "LuaJIT": "in generated code without names (LuaJIT does not list it;"}
+	remedies = {"Haskell": "without names of functions: GHC gives local functions none", "LuaJIT": "in generated code without names (LuaJIT does not list it; luajit -joff interprets)",
+		"PHP": "in generated code without frame pointers (PHP's JIT keeps none; php -d opcache.jit=off interprets)"}
 	assert name not in remedies or remedies[name] in recorded.err, recorded.err
 	if name == "PHP": # its traces have names
 		between(hits(paths, "work"), 0.9 * broken, None, show(paths))
@@ -166,6 +167,33 @@ def test_resources_of_lisp(tmp_path):
 
 
 @LISP
+@pytest.mark.parametrize("backend", BACKENDS[:2])
+def test_an_executable_of_lisp(tmp_path, backend):
+	"""A program that contains its core has whole paths through Lisp, by the same names, if it writes the map."""
+	saves = """(save-lisp-and-die "memory" :executable t :toplevel (lambda () (cpprof-perf-map:write-map) (memory::few) (memory::many) (exit)))"""
+	built = subprocess.run(["sbcl", "--noinform", "--non-interactive", "--load", languages.PERF_MAP, "--load", PROGRAMS / "languages/memory.lisp", "--eval", saves],
+		cwd=tmp_path, capture_output=True, text=True, check=True)
+	recorded = record(tmp_path, [tmp_path / "memory"], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0, recorded.err
+	forget_maps()
+	stated = [amount for amount in amounts(built.stdout) if amount[0] == "page-faults"]
+	assert len(stated) == 2
+	for resource, names, gticks in stated:
+		below = {path: count for path, count in recorded.paths(resource).items() if holds(path, [f"MEMORY::{name}" for name in names])}
+		assert gticks <= hits(below) <= 1.02 * gticks and all(path[0] != "[incomplete stack]" for path in below), show(below)
+
+
+@LISP
+@needs_bpf
+def test_lisp_without_a_map(tmp_path):
+	"""The closing line states how much is in Lisp functions without names, and what names them."""
+	recorded = record(tmp_path, ["sbcl", "--noinform", "--non-interactive", "--load", PROGRAMS / "languages/memory.lisp"], "--backend", "bpf", "-r",
+		"page-faults/1")
+	assert recorded.status == 0, recorded.err
+	assert re.search(r"; \d+ % of page-faults in compiled Lisp without names \(sbcl --load perf-map.lisp, of share/cpprof\)", recorded.err), recorded.err
+
+
+@LISP
 @MEASURED
 @needs_bpf
 def test_functions_of_the_collector(tmp_path):
@@ -193,3 +221,26 @@ def test_names_of_haskell(tmp_path, flags, path):
 	"""The symbols of a file that GHC linked are shown as Haskell's names; equal symbols of a C program stay as they are."""
 	recorded = record_counted("preload", tmp_path, [build_counted("preload", "haskell_names.c", *flags)])
 	assert [list(found) for found in recorded.paths()] == [[*path, "countable_event"]]
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14", "3.15", "4.0", "3.10"])
+@pytest.mark.parametrize("backend", [pytest.param("bpf", marks=needs_bpf), "preload"])
+def test_unknown_versions_have_no_names(tmp_path, backend, version):
+	"""The finding names the version, and the paths have the functions of the interpreter, none of which is left out or taken for one of the program."""
+	major, minor = map(int, version.split("."))
+	program = build_counted(backend, "unknown_python.c", f"-DVERSION={major << 24 | minor << 16 | 0xf0:#x}", "-rdynamic", event_us=1000)
+	recorded = record_counted(backend, tmp_path, [program])
+	paths = check_counted(recorded, 2 * 20)
+	assert hits(paths, "_PyEval_EvalFrameDefault", "work") == 20, paths
+	finding = f"functions of Python {version} programs are not shown: cpprof does not know this version"
+	assert [row["text"] for row in recorded.info()["findings"] if row["code"] == "interpreter-not-shown"] == [finding]
+	assert finding in recorded.err, recorded.err
+
+
+@needs_bpf
+def test_unreadable_structures_give_no_names(tmp_path):
+	"""A known version whose structures lead nowhere: the paths have the functions of the interpreter, and none of a program."""
+	program = build_counted("bpf", "unknown_python.c", "-DVERSION=0x030b02f0", "-rdynamic", event_us=1000)
+	recorded = record_counted("bpf", tmp_path, [program])
+	paths = check_counted(recorded, 2 * 20)
+	assert hits(paths, "main", "_PyEval_EvalFrameDefault", "work") == 20 and len(paths) == 2, paths

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from measuring import between
-from record_support import (BACKENDS, BUILD, PROGRAMS, agrees, build, build_counted, check_counted,
+from record_support import (BACKENDS, BUILD, COUNTED, PROGRAMS, agrees, build, build_counted, check_counted,
 	events_of, hits, holds, most_by_chance, needs_bpf, needs_whole_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
@@ -99,6 +99,25 @@ def test_guessed_paths_are_not_whole(tmp_path, backend):
 	assert f"guessed:      {guessed:.2f} % (" in run_cpprof("info", recorded.path).stdout
 	for cause in info["causes"]:
 		assert cause["guessed"] == ("without unwind rules" in cause["cause"]) and not (cause["whole"] and cause["guessed"]), cause
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_zero_frame_pointer_is_no_root(tmp_path, backend):
+	"""A caller without rules whose frame pointer is 0 may use that register for anything: its path is broken, not whole."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "unknown_frame.c", "-DZERO_FRAME", event_us=20000)])
+	assert events_of(recorded) == {("[incomplete stack]", "unknown", "below", "burn"): 30}, show(events_of(recorded))
+	causes = {cause["cause"]: cause["count"] for cause in recorded.info()["causes"]}
+	assert causes["no unwind rule at the address"] == 30, causes
+
+
+@pytest.mark.needs("musl-gcc")
+@pytest.mark.parametrize("backend", KERNEL)
+def test_threads_without_rules(tmp_path, backend):
+	"""The function that starts a thread is the root, without unwind information too (musl): the code at its return address ends the thread."""
+	program = build_counted(backend, "threads.c", event_us=1000, compiler="musl-gcc")
+	recorded = record_counted(backend, tmp_path, [program, "8"])
+	paths = events_of(recorded)
+	assert hits(paths, "worker") == hits(paths) == 8 * 4 and not any("[incomplete stack]" in path for path in paths), show(paths)
 
 
 @pytest.mark.parametrize("backend", KERNEL)
@@ -416,15 +435,16 @@ MEASURED_IN_GO = pytest.mark.measured("shares of samples in a runtime that chang
 
 
 @functools.cache
-def build_go(name="main.go", *flags):
-	"""Builds a program of tests/programs/cgo once for each text and list of flags."""
+def build_go(name="main.go", *flags, of_c=""):
+	"""Builds a program of tests/programs/cgo once for each text and list of flags. `of_c`: flags for its C."""
 	source = PROGRAMS / "cgo" / name
-	output = BUILD / "tests/programs" / hashlib.sha256(source.read_bytes() + repr(flags).encode()).hexdigest()[:16] / "cgo"
+	output = BUILD / "tests/programs" / hashlib.sha256(source.read_bytes() + repr((flags, of_c)).encode()).hexdigest()[:16] / "cgo"
 	if not output.exists():
 		output.parent.mkdir(parents=True, exist_ok=True)
 		partial = output.with_name(f"cgo.{os.getpid()}")
 		subprocess.run(["go", "build", *flags, "-o", partial, source], check=True,
-			env={**os.environ, "GOCACHE": str(BUILD / "tests/go-cache"), "GO111MODULE": "off", "CGO_ENABLED": "1"})
+			env={**os.environ, "GOCACHE": str(BUILD / "tests/go-cache"), "GO111MODULE": "off", "CGO_ENABLED": "1",
+				"CGO_CFLAGS_ALLOW": ".*", "CGO_LDFLAGS_ALLOW": ".*", "CGO_CFLAGS": f"-O2 -g -I{source.parent} {of_c}", "CGO_LDFLAGS": of_c})
 		partial.rename(output)
 	return str(output)
 
@@ -441,12 +461,37 @@ def test_c_below_goroutines(tmp_path, backend):
 	whole = hits(paths, "runtime.goexit.abi0", "main.worker", "main.caller", "runtime.cgocall", "runtime.asmcgocall.abi0", "c_outer", "c_work")
 	assert below_c > 20, show(paths)
 	between(whole, (0.5 if backend == "perf" else 0.99) * below_c, None, show(paths))
-	# Go's runtime continues on the goroutine's stack, so that the C frames between two Go frames are not on it.
 	back = hits(paths, "main.goBack", "main.goWork")
-	of_goroutine = hits(paths, "runtime.goexit.abi0", "main.worker", "runtime.cgocall", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
-	of_thread = hits(paths, "runtime.goexit.abi0", "c_on_own_thread", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
+	of_goroutine = hits(paths, "runtime.goexit.abi0", "main.worker", "runtime.cgocall", "c_calls_back", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
+	of_thread = hits(paths, "runtime.goexit.abi0", "c_on_own_thread", "c_thread", "c_calls_back", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
 	assert min(of_goroutine - of_thread, of_thread) > 15, show(paths)
 	between(of_goroutine, (0.5 if backend == "perf" else 0.99) * back, None, show(paths))
+
+
+# The frames of a call of C by Go, of a call of Go by C, and what is in C's function that calls Go.
+GO_TO_C = ["runtime.cgocall", "runtime.asmcgocall.abi0"]
+C_TO_GO = ["c_back", "goBack", "crosscall2", "runtime.cgocallback.abi0", "runtime.cgocallbackg", "runtime.cgocallbackg1", "main.goBack"]
+
+
+@pytest.mark.needs("go")
+@pytest.mark.parametrize("flags", [(), ("-buildmode=pie",)], ids=["exe", "pie"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_go_below_c_below_go(tmp_path, backend, flags):
+	"""Where C calls Go back, the path has the C functions between, in order, in each depth; on a thread of C, it begins with that thread."""
+	program = build_go("callbacks.go", *flags, of_c=" ".join(COUNTED[backend][0]))
+	turns = [lambda so_far, events=events: hits(events_of(so_far)) == events for events in (20, 40, 60)]
+	paths = {}
+	for path, count in events_of(record_held(backend, tmp_path, [program], *turns)).items():
+		named = tuple(re.sub(r"@.*", "", frame) for frame in path)
+		paths[named] = paths.get(named, 0) + count
+	assert sum(paths.values()) == 60, show(paths)
+	for first, depth in ("main.once", 1), ("main.nested", 4), ("c_thread", 2):
+		names = [first, *(GO_TO_C if first != "c_thread" else []), *[*C_TO_GO, *GO_TO_C] * depth, "c_work"]
+		of_first = {path: count for path, count in paths.items() if holds(path, names)}
+		assert hits(of_first) == 20 and len(of_first) == 1, f"{names}\n{show(paths)}"
+		path = next(iter(of_first))
+		assert path[0] != "[incomplete stack]" and [path.count(name) for name in ("c_back", "main.goBack", "c_work")] == [depth, depth, 1], show(of_first)
+		assert not {"runtime.systemstack_switch", "runtime.systemstack_switch.abi0"} & set(path), show(of_first)
 
 
 @pytest.mark.needs("go")

@@ -1,8 +1,8 @@
 /*
  * Spends its time in functions that it generates at run time, and lists them in a perf map, as run-time compilers do: 50 % in
  * `first`, which exists in two tiers, 30 % in a function whose memory another one had before, 20 % in one that only an
- * older line of the map contains. Prints the path of its map, which the caller removes. `jit_map nameless`
- * touches pages in generated code and writes no map.
+ * older line of the map contains. Prints the path of its map, which the caller removes. `jit_map touch [NAME]`
+ * touches pages in generated code, and writes no map or one with that name.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -39,7 +39,16 @@ NOINLINE static void work(void)
 	NOT_A_TAIL_CALL();
 }
 
-static int touch_nameless(unsigned char *memory)
+static FILE *open_map(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	puts(path);
+	return fopen(path, "w");
+}
+
+static int touch(unsigned char *memory, const char *name)
 {
 	enum { BYTES = 100 * 4096 };
 	char *fresh = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,22 +59,22 @@ static int touch_nameless(unsigned char *memory)
 	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
 		return 1;
 	((void (*)(char *))memory)(fresh);
-	return 0;
+	if (!name)
+		return 0;
+	FILE *map = open_map();
+	return !map || fprintf(map, "%lx %zx %s\n", (unsigned long)memory, sizeof(touches), name) < 0 || fclose(map);
 }
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	static const char *const names[FUNCTIONS] = { "JS:~first /srv/app.js:3:15", "JS:*first /srv/app.js:3:15",
 						      "py::second:/srv/app.py", NULL };
-	char path[64];
 	unsigned char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return 1;
 	if (argc > 1)
-		return touch_nameless(memory);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	FILE *map = fopen(path, "w");
+		return touch(memory, argv[2]);
+	FILE *map = open_map();
 	if (!map)
 		return 1;
 	fprintf(map, "%lx %x stale\n", (unsigned long)memory, 4096);
@@ -83,7 +92,6 @@ int main(int argc, char **argv)
 	fclose(map);
 	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
 		return 1;
-	puts(path);
 	for (int i = 0; i < ROUNDS; i++) {
 		static const int turns[FUNCTIONS] = { 1, 4, 3, 2 };
 		for (int function = 0; function < FUNCTIONS; function++)

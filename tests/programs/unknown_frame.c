@@ -1,5 +1,5 @@
 /* A function in assembler without unwind information, whose code cannot be followed: it jumps to an address that it computes. It keeps
- * a frame pointer. */
+ * a frame pointer. With -DZERO_FRAME, it has other contents in that register: 0. */
 #include "burn.h"
 
 __attribute__((noinline, used)) void below(void)
@@ -18,7 +18,17 @@ __asm__(".text\n"
 	"	lea 1f(%rip), %rax\n"
 	"	jmp *%rax\n"
 	"	.byte 0x06\n" /* no instruction */
-	"1:	call below\n"
+	"1:\n"
+#ifdef ZERO_FRAME
+	"	push %rbp\n"
+	"	push %rbp\n"
+	"	xor %ebp, %ebp\n"
+	"	call below\n"
+	"	pop %rbp\n"
+	"	pop %rbp\n"
+#else
+	"	call below\n"
+#endif
 	"	leave\n"
 	"	ret\n"
 	".size unknown, . - unknown\n");

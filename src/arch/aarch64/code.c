@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "processor/thread_end.h"
 
 const uint32_t arch_chosen_relocation = R_AARCH64_IRELATIVE;
 const uint32_t arch_relative_relocation = R_AARCH64_RELATIVE;
@@ -145,10 +146,9 @@ uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, 
 	return 0;
 }
 
-/* mov x8, #SYS_exit; svc #0 */
 bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES])
 {
-	return instruction_at(code) == 0xd2800ba8 && instruction_at(code + BYTES) == 0xd4000001;
+	return code_ends_thread(instruction_at(code) | (uint64_t)instruction_at(code + BYTES) << 32, 0);
 }
 
 size_t arch_vector_instruction(const uint8_t *code, size_t left)

@@ -4,6 +4,7 @@
 
 #include "arch/arch.h"
 #include "arch/instruction.h"
+#include "processor/thread_end.h"
 
 const uint32_t arch_chosen_relocation = R_X86_64_IRELATIVE;
 const uint32_t arch_relative_relocation = R_X86_64_RELATIVE;
@@ -111,11 +112,13 @@ uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, 
 	return 0;
 }
 
-/* mov %rax,%rdi (older: mov %eax,%edi); mov $SYS_exit,%eax; syscall */
 bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES])
 {
-	static const uint8_t end[ARCH_THREAD_END_BYTES] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
-	return memcmp(code, end, sizeof(end)) == 0 || memcmp(code, end + 1, sizeof(end) - 1) == 0;
+	uint64_t first;
+	uint16_t next;
+	memcpy(&first, code, sizeof(first));
+	memcpy(&next, code + sizeof(first), sizeof(next));
+	return code_ends_thread(first, next);
 }
 
 /* With a prefix of VEX or EVEX, as the functions for AVX begin: loads, broadcasts and vpxor. */

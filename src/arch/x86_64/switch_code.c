@@ -173,6 +173,62 @@ static size_t read_clock(const uint8_t *code, struct unwind_row *row)
 	return end ? (size_t)(end - code) + sizeof(restore) : 0;
 }
 
+/*
+ * runtime.cgocallback, which C calls on the thread's stack, continues on the goroutine's:
+ *
+ * 	mov %rdi, %rsp
+ *   1: mov %rbx, (%rsp)             the row's code begins
+ * 	mov %rcx, 8(%rsp)
+ * 	...
+ * 	call *%rax
+ * 	lea cfa(%rsp), %rax
+ * 	sub %rsp, %rax
+ * 	...
+ * 	mov 0x38(%rsi), %rsp         the thread's again: its last instruction
+ */
+static size_t read_callback(const uint8_t *code, struct unwind_row *row)
+{
+	enum { BEGIN = 12, CFA_OPERAND = 6, LEA_BYTES = 7 };
+	static const uint8_t second[] = { 0x48, 0x89, 0x4c, 0x24, 0x08 },
+			     call[] = { 0xff, 0xd0, 0x48, 0x8d, 0x44, 0x24 };
+	static const uint8_t size[] = { 0x48, 0x29, 0xe0 }, restore[] = { 0x48, 0x8b, 0x66, 0x38 };
+	if (memcmp(code + BEGIN - sizeof(second), second, sizeof(second)) != 0)
+		return 0;
+	const uint8_t *at = memmem(code + BEGIN, ARCH_SWITCH_BYTES - BEGIN, call, sizeof(call));
+	const uint8_t *end = at ? memmem(at, (size_t)(code + ARCH_SWITCH_BYTES - at), restore, sizeof(restore)) : NULL;
+	if (!end || memcmp(at + LEA_BYTES, size, sizeof(size)) != 0 || at[CFA_OPERAND] % WORD != 0)
+		return 0;
+	*row = (struct unwind_row){ .cfa = (int16_t)(at[CFA_OPERAND] / WORD), .kind = UNWIND_CALLBACK };
+	return (size_t)(end - code) + sizeof(restore);
+}
+
+/*
+ * crosscall2, through which C calls runtime.cgocallback. Call frame information of Go's assembler does not have the caller's rbp:
+ *
+ *	mov %rcx, 16(%rsp)
+ *	call runtime.cgocallback     the row's code
+ *	add $24, %rsp
+ *	...
+ *	mov saved(%rsp), %rbp
+ *	add $size, %rsp
+ *	ret
+ */
+static bool read_call_of_callback(const uint8_t *at, struct unwind_row *row)
+{
+	enum { LOADS_MAX = 40, LOAD_BYTES = 5, RET_AT = LOAD_BYTES + 4, ARGUMENTS = 24, RET = 0xc3 };
+	static const uint8_t remove[] = { 0x48, 0x83, 0xc4, ARGUMENTS }, load[] = { 0x48, 0x8b, 0x6c, 0x24 };
+	if (memcmp(at, remove, sizeof(remove)) != 0)
+		return false;
+	at = memmem(at + sizeof(remove), LOADS_MAX, load, sizeof(load));
+	if (!at || memcmp(at + LOAD_BYTES, remove, sizeof(remove) - 1) != 0)
+		return false;
+	int saved = at[LOAD_BYTES - 1] + ARGUMENTS, cfa = at[RET_AT - 1] + ARGUMENTS + WORD;
+	*row = (struct unwind_row){ .cfa = (int16_t)(cfa / WORD),
+				    .kind = UNWIND_SP,
+				    .fp = (int8_t)((saved - cfa) / WORD) };
+	return at[RET_AT] == RET && cfa % WORD == 0 && saved % WORD == 0;
+}
+
 /* Code by its first bytes. `start`: where the row begins. */
 static const struct pattern {
 	uint8_t code[9];
@@ -190,6 +246,8 @@ static const struct pattern {
 	{ { 0x48, 0x8b, 0x6b, 0x68, 0xe8 }, 5, 4, 4, read_morestack, NULL },
 	{ { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }, 9, 0, 0, read_sigreturn, NULL },
 	{ { 0x48, 0x89, 0x93 }, 3, 23, 0, NULL, read_clock },
+	{ { 0x48, 0x89, 0xfc, 0x48, 0x89, 0x1c, 0x24 }, 7, 3, 0, NULL, read_callback },
+	{ { 0x48, 0x89, 0x4c, 0x24, 0x10, 0xe8 }, 6, 5, 4, read_call_of_callback, NULL },
 };
 
 /* Returns the length of the pattern at `code`, which has ARCH_SWITCH_BYTES, or 0 if it is not there. */

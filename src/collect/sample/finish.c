@@ -16,7 +16,7 @@
 #include "frames/frames.h"
 #include "frames/missing_names.h"
 #include "profile/findings.h"
-#include "profile/module_name.h"
+#include "profile/runtimes.h"
 
 /* Sets a resource's note: whether its total is all that was raised. Only floating point exceptions need such a note:
  * frequent exceptions are not all counted. */
@@ -133,31 +133,39 @@ static void name_addresses(struct run *run)
 	free(times);
 }
 
-/* Returns how generated code gets names. LuaJIT, as distributions build it, lists none. */
-static const char *remedy_of_generated(const struct run *run)
+/* Returns the walks that ended for a cause. */
+static uint64_t ended_by(const struct profile *profile, enum unwind_cause cause)
 {
-	const struct profile *profile = run->sink.profile;
-	for (size_t i = 0; i < profile->module_count; i++) {
-		size_t length;
-		const char *name = module_name(profile_string(profile, profile->modules[i].path), &length);
-		if (profile->modules[i].kind == MODULE_FILE && memmem(name, length, "luajit", strlen("luajit")))
-			return " (LuaJIT does not list it; luajit -joff interprets)";
-	}
-	return run->options->environment ? "" : " (record --jit requests them)";
+	const char *text = unwind_cause_text(cause);
+	for (size_t i = 0; i < profile->cause_count; i++)
+		if (strcmp(profile_string(profile, profile->causes[i].text), text) == 0)
+			return profile->causes[i].count;
+	return 0;
 }
 
-/* Counts the walks through generated code by its names. */
+/* Counts the walks through generated code by its names, and reports code that has none or keeps no frame pointers. */
 static void count_generated(struct run *run)
 {
-	enum { NAMELESS_PERCENT = 5 };
+	enum { HOT_PERCENT = 5 };
 	struct profile *profile = run->sink.profile;
 	struct walk_ends *ends = stacks_ends(run->sink.stacks);
 	uint64_t nameless = walk_ends_resolve(ends, profile);
 	walk_ends_publish(ends, profile);
-	if (nameless == 0 || nameless * 100 < run->sink.samples * NAMELESS_PERCENT)
-		return;
-	finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
-		    "{# sample is|# samples are} in generated code without names%s", remedy_of_generated(run));
+	const struct runtime *runtime = runtime_of_profile(profile);
+	const char *remedy = runtime && runtime->nameless ? runtime->nameless
+			     : run->options->environment  ? NULL
+							  : "record --jit requests them";
+	uint64_t frameless = ended_by(profile, UNWIND_NO_FRAME);
+	if (nameless > 0 && nameless * 100 >= run->sink.samples * HOT_PERCENT)
+		finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
+			    "{# sample is|# samples are} in generated code without names%s%s%s", remedy ? " (" : "",
+			    remedy ? remedy : "", remedy ? ")" : "");
+	else if (frameless > 0 && frameless * 100 >= run->sink.samples * HOT_PERCENT)
+		finding_add(profile, FINDING_GENERATED_FRAMELESS, frameless,
+			    "{# path ends|# paths end} in generated code without frame pointers%s%s%s",
+			    runtime && runtime->frameless ? " (" : "",
+			    runtime && runtime->frameless ? runtime->frameless : "",
+			    runtime && runtime->frameless ? ")" : "");
 }
 
 void run_finish(struct run *run, struct error *error)

@@ -19,6 +19,7 @@
 #include "abi/unwind_row.h"
 #include "processor/lisp_row.h"
 #include "processor/row_step.h"
+#include "processor/thread_end.h"
 
 struct walk {
 	struct arch_frame now;
@@ -193,18 +194,38 @@ static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
 	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
 }
 
-/* Returns whether code without a rule may be the return from a signal handler: it is, or it cannot be
- * read. */
-static inline bool walk_is_sigreturn(uint64_t pc)
+static inline bool walk_ends_thread(uint64_t pc)
 {
-	uint64_t code = 0;
-	return walk_copy(&code, sizeof(code), pc) != 0 || row_is_sigreturn(code);
+	uint64_t code[2] = { 0 };
+	return walk_copy(code, sizeof(code), pc) == 0 && code_ends_thread(code[0], (uint16_t)code[1]);
 }
 
-/* Returns whether a caller without a rule is the outermost frame: the ABI marks it by fp = 0, or it is start code. */
-static inline bool walk_is_outermost(const struct walk *walk)
+/* Returns whether a caller without a rule is the first frame of a thread: its code ends the thread, or so does the code that it returns to. In musl, a
+ * function without a return lies between the function of a thread and that code. */
+WALK_FUNCTION bool walk_begins_thread(struct walk *walk)
 {
-	return walk->now.fp == 0 || unwind_is_start_code(walk->now.sp, walk_stack_start());
+	if (!walk)
+		return false;
+	if (walk_ends_thread(walk->now.pc))
+		return true;
+	for (uint32_t i = 0; i < UNWIND_START_WORDS; i++) {
+		uint64_t word;
+		if (!walk_read(walk, walk->now.sp + i * sizeof(word), &word))
+			return false;
+		if (walk_ends_thread(word))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether a caller without a rule is the outermost frame: it begins a thread, or it is start code and not the return from a signal
+ * handler. */
+static inline bool walk_is_outermost(struct walk *walk)
+{
+	uint64_t code = 0;
+	if (walk_copy(&code, sizeof(code), walk->now.pc) != 0 || row_is_sigreturn(code))
+		return false;
+	return unwind_is_start_code(walk->now.sp, walk_stack_start()) || walk_begins_thread(walk);
 }
 
 /* Writes frame number `index` and steps to its caller. Returns how the walk ends, or WALK_END_COUNT. */
@@ -243,8 +264,7 @@ WALK_FUNCTION uint32_t walk_step(struct walk *walk, uint32_t index)
 		walk->sps[index % WALK_FRAMES] = walk->now.sp;
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
-		return walk->is_caller && walk_is_outermost(walk) && !walk_is_sigreturn(walk->now.pc) ? WALK_ROOT
-												      : WALK_NO_RULE;
+		return walk->is_caller && walk_is_outermost(walk) ? WALK_ROOT : WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 

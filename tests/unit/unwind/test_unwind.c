@@ -537,10 +537,10 @@ static void causes_are_documented(void **state)
 #undef X
 	assert_false(unwind_cause_whole(UNWIND_CAUSE_COUNT));
 	assert_string_equal(unwind_cause_text(UNWIND_CAUSE_COUNT), "an unknown cause");
-	static const char *const kinds[] = { "UNWIND_SP",     "UNWIND_FP",   "UNWIND_FP_DEREF",  "UNWIND_PLT",
-					     "UNWIND_SIGNAL", "UNWIND_END",  "UNWIND_NO_RULE",   "UNWIND_SLOW",
-					     "UNWIND_SWITCH", "UNWIND_LISP", "UNWIND_GOROUTINE", "UNWIND_GROWING",
-					     "UNWIND_CLOCK" };
+	static const char *const kinds[] = { "UNWIND_SP",     "UNWIND_FP",      "UNWIND_FP_DEREF",  "UNWIND_PLT",
+					     "UNWIND_SIGNAL", "UNWIND_END",     "UNWIND_NO_RULE",   "UNWIND_SLOW",
+					     "UNWIND_SWITCH", "UNWIND_LISP",    "UNWIND_GOROUTINE", "UNWIND_GROWING",
+					     "UNWIND_CLOCK",  "UNWIND_CALLBACK" };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		snprintf(row, sizeof(row), "\n| `%s` |", kinds[i]);
 		if (!strstr(text, row))

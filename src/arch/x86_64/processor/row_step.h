@@ -14,6 +14,9 @@
  *                    the goroutine that runs on it. rsp must be where the thread's own stack begins: m.g0.sched.sp
  *   UNWIND_GROWING   the same, but CFA = c.sched.sp, rip = c.sched.pc; without c there is no caller
  *   UNWIND_CLOCK     CFA = *(m + 8 * cfa), where Go stores it for its own walks; rsp must be in the thread's own stack
+ *   UNWIND_CALLBACK  CFA = s + 8 * cfa, caller's rbp = *(CFA - 16), where s is m.g0.sched.sp, or the word there, and so on: each call of
+ *                    Go by C has stored the s of the call around it at its own s. It is the s whose two arguments, from the CFA on, are
+ *                    those at rsp
  *
  * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP, UNWIND_FP and
  * UNWIND_FRAME: the caller's rbp is at CFA + 8 * fp, or unchanged if fp is 0.
@@ -63,6 +66,35 @@ static inline bool row_switched_cfa(const struct unwind_row *row, void *memory, 
  */
 enum { GOROUTINE_M = 48, GOROUTINE_SP = 56, GOROUTINE_PC = 64 };
 
+/*
+ * Steps from runtime.cgocallback, on the goroutine's stack, to the C code that called it, on the thread's own. The second argument is the
+ * address of a variable of that C code, which is another one in each call that has not returned. Returns false if the call is not found;
+ * the frame is unchanged then.
+ */
+static inline bool row_callback_step(const struct unwind_row *row, void *memory, uint64_t s, struct arch_frame *frame)
+{
+	enum { CALLBACKS_MAX = 16 };
+	uint64_t cfa, before, pc, fp, word, function, argument;
+	if (!row_read_beside(memory, frame->sp, &function) || !row_read_beside(memory, frame->sp + ROW_WORD, &argument))
+		return false;
+	for (int i = 0; i < CALLBACKS_MAX; i++) {
+		cfa = s + (uint64_t)((int64_t)row->cfa * ROW_WORD);
+		if (!row_read_beside(memory, cfa + ROW_WORD, &word))
+			return false;
+		if (word == argument)
+			break;
+		if (!row_read_beside(memory, s, &before) || before <= s)
+			return false;
+		s = before;
+	}
+	if (word != argument || !row_read_beside(memory, cfa, &word) || word != function ||
+	    !row_read_beside(memory, cfa - 2 * ROW_WORD, &fp) || !row_read_beside(memory, cfa - ROW_WORD, &pc) ||
+	    pc == 0)
+		return false;
+	*frame = (struct arch_frame){ .pc = pc, .sp = cfa, .fp = fp };
+	return true;
+}
+
 /* Steps to the goroutine that runs on this thread. Returns false if it is not known; the frame is unchanged then. */
 static inline bool row_goroutine_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
 {
@@ -70,8 +102,11 @@ static inline bool row_goroutine_step(const struct unwind_row *row, void *memory
 	if (!row_read_goroutine(memory, (int64_t)row->fp * ROW_WORD, &present) ||
 	    !row_read_beside(memory, present + GOROUTINE_M, &thread) || !row_read_beside(memory, thread, &own) ||
 	    !row_read_beside(memory, own + GOROUTINE_M, &own_thread) || own_thread != thread ||
-	    !row_read_beside(memory, own + GOROUTINE_SP, &own_sp) ||
-	    !row_read_beside(memory, thread + (uint64_t)((int64_t)row->cfa * ROW_WORD), &word))
+	    !row_read_beside(memory, own + GOROUTINE_SP, &own_sp))
+		return false;
+	if (row->kind == UNWIND_CALLBACK)
+		return row_callback_step(row, memory, own_sp, frame);
+	if (!row_read_beside(memory, thread + (uint64_t)((int64_t)row->cfa * ROW_WORD), &word))
 		return false;
 	if (row->kind == UNWIND_CLOCK) {
 		if (word < ROW_WORD || frame->sp > own_sp || !row_read_beside(memory, word - ROW_WORD, &pc) || pc == 0)
@@ -103,6 +138,7 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 	case UNWIND_GOROUTINE:
 	case UNWIND_GROWING:
 	case UNWIND_CLOCK:
+	case UNWIND_CALLBACK:
 		return row_goroutine_step(row, memory, frame);
 	case UNWIND_SP:
 		cfa = frame->sp + offset;

@@ -336,6 +336,29 @@ void runtime_begin_alone(void)
 	errno = error;
 }
 
+/* Returns 1 if the program, which is the first object, contains the C library or needs a library, else 2. */
+static int find_needs(struct dl_phdr_info *info, size_t size, void *nothing)
+{
+	bool is_dynamic = false, needs = false;
+	(void)size;
+	(void)nothing;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		is_dynamic |= segment->p_type == PT_INTERP;
+		const ElfW(Dyn) *tag = (const void *)(info->dlpi_addr + segment->p_vaddr);
+		while (segment->p_type == PT_DYNAMIC && tag->d_tag != DT_NULL && !needs)
+			needs = tag++->d_tag == DT_NEEDED;
+	}
+	return is_dynamic && !needs ? 2 : 1;
+}
+
+/* Returns whether the C library works in the program's threads. A position-independent program of Go without C has a dynamic linker and needs
+ * no library: Go uses the thread pointer for itself. */
+static bool has_c_library(void)
+{
+	return dl_iterate_phdr(find_needs, NULL) == 1;
+}
+
 void cpprof_runtime_begin(void)
 {
 	static uint32_t has_begun;
@@ -344,7 +367,7 @@ void cpprof_runtime_begin(void)
 	int error = errno;
 	real_signals_begin();
 	hooks_begin_recorded();
-	if (!hooks.header && has_own_pid() && channel_find())
+	if (!hooks.header && has_own_pid() && has_c_library() && channel_find())
 		connect();
 	if (!runtime.channel)
 		__atomic_store_n(&alone_state, MAY_BEGIN, __ATOMIC_RELEASE);

@@ -221,6 +221,9 @@ static int check_needs(const struct command *command, const struct elf_needs *ne
 		return refuse(command, "build the program for glibc, 64-bit", error,
 			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs",
 			      command->path, linker, command->library->who);
+	if (linker && needs->needed_count == 0)
+		return refuse(command, "link the program with the C library; Go: CGO_ENABLED=1, and import \"C\"",
+			      error, "'%s' needs no C library: what is preloaded does not work in it", command->path);
 	if (sanitizer)
 		return refuse(command, "build the program without -fsanitize", error,
 			      "'%s' is built with %s, which must be loaded first and delays signals, so that %s would "

@@ -118,9 +118,9 @@ static const char *reason_of_program(const char *path, bool *has_program)
 		return "set-user-ID and set-group-ID programs preload nothing";
 	if (!*has_program || elf_needs_read(&needs, path, NULL) < 0)
 		return NULL;
-	bool is_static = !needs.interpreter;
+	bool is_static = !needs.interpreter, has_c_library = needs.needed_count > 0;
 	elf_needs_release(&needs);
-	return is_static ? "it is statically linked" : NULL;
+	return is_static ? "it is statically linked" : has_c_library ? NULL : "it needs no C library";
 }
 
 const char *preload_reason_of(uint32_t pid, const char *channel_path)

@@ -57,12 +57,24 @@ static bool is_same_inode(int fd, const struct mapped_file *mapped)
 	return same;
 }
 
-/* Returns whether a file is a core of SBCL: these begin with a word of letters (SBCL's src/runtime/coreparse.c). */
-static bool is_lisp_core(int fd)
+/* Returns whether a file has a word of letters, by which cores of SBCL begin and programs with a core end (SBCL's src/runtime/coreparse.c). */
+static bool has_lisp_magic(int fd, off_t offset)
 {
 	static const char magic[8] = "LCBS";
 	char bytes[sizeof(magic)];
-	return pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0;
+	return pread(fd, bytes, sizeof(bytes), offset) == sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0;
+}
+
+uint64_t mapped_file_lisp_core(int fd)
+{
+	enum { WORD = 8 };
+	struct stat file;
+	uint64_t offset;
+	if (fstat(fd, &file) < 0 || file.st_size < 2 * WORD || !has_lisp_magic(fd, file.st_size - WORD) ||
+	    pread(fd, &offset, sizeof(offset), file.st_size - 2 * WORD) != sizeof(offset) ||
+	    offset >= (uint64_t)file.st_size || !has_lisp_magic(fd, (off_t)offset))
+		return 0;
+	return offset;
 }
 
 /* Takes an opened file if it is the mapped one; `is_mapping`: the kernel opened it by its mapping. Returns whether
@@ -81,7 +93,7 @@ static bool take(struct search *search, int fd, bool is_mapping)
 		search->elf = elf;
 		return true;
 	}
-	if (is_ours && !elf && is_lisp_core(fd)) {
+	if (is_ours && !elf && has_lisp_magic(fd, 0)) {
 		search->fd = fd;
 		return true;
 	}

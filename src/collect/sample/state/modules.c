@@ -335,13 +335,11 @@ static int64_t add_opened(struct modules *modules, const struct mapped_file *map
 	return add(modules, file_key, mapped->path, MODULE_FILE, NULL, 0);
 }
 
-/* Adds a core of SBCL, and closes its descriptor. */
-static int64_t add_lisp_core(struct modules *modules, uint32_t pid, const char *path, int fd)
+static int64_t add_lisp_core(struct modules *modules, uint32_t pid, const char *path)
 {
 	int64_t index = add_generated(modules, pid, path);
 	if (index >= 0)
 		modules->items[index].is_lisp_core = true;
-	close(fd);
 	return index;
 }
 
@@ -368,8 +366,10 @@ static int64_t add_inode(struct modules *modules, const struct mapped_file *mapp
 	struct error why = { 0 };
 	const struct mapped_file file = reachable(modules, mapped);
 	int fd = mapped_file_open(&file, &elf, &why);
-	if (fd >= 0 && !elf)
-		return add_lisp_core(modules, (uint32_t)mapped->pid, plain, fd);
+	if (fd >= 0 && !elf) {
+		close(fd);
+		return add_lisp_core(modules, (uint32_t)mapped->pid, plain);
+	}
 	int64_t index = add_opened(modules, mapped, file_key, elf);
 	struct module *module = index < 0 ? NULL : &modules->items[index];
 	bool is_new = module && !module->loaded;
@@ -385,7 +385,19 @@ static int64_t add_inode(struct modules *modules, const struct mapped_file *mapp
 	return index;
 }
 
-int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
+/* Returns whether a mapping of a program is in its core of SBCL. The core is mapped below 1 TB, where programs and libraries are not, unless
+ * they are not position-independent. */
+static bool is_in_own_core(struct modules *modules, uint32_t index, const struct mapped_file *mapped)
+{
+	static const uint64_t cores_end = UINT64_C(1) << 40;
+	if (mapped->file_offset == 0 || mapped->start >= cores_end || modules->items[index].kind != MODULE_FILE)
+		return false;
+	const struct module *module = modules_get(modules, index, mapped, true);
+	uint64_t core = module->file && module->fd >= 0 ? mapped_file_lisp_core(module->fd) : 0;
+	return core != 0 && mapped->file_offset >= core;
+}
+
+static int64_t add_mapped(struct modules *modules, const struct mapped_file *mapped)
 {
 	uint8_t kind = kind_of_path(mapped->path);
 	bool is_file = kind == MODULE_FILE || is_in_memory(mapped->path);
@@ -398,6 +410,16 @@ int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
 	if (kind == MODULE_ANON)
 		return add_generated(modules, (uint32_t)mapped->pid, anonymous);
 	return modules_add_name(modules, mapped->path, kind);
+}
+
+int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
+{
+	int64_t index = add_mapped(modules, mapped);
+	if (index < 0 || !is_in_own_core(modules, (uint32_t)index, mapped))
+		return index;
+	char plain[MAPPED_FILE_PATH_BYTES];
+	mapped_file_plain_path(mapped->path, plain);
+	return add_lisp_core(modules, (uint32_t)mapped->pid, plain);
 }
 
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind)

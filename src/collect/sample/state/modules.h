@@ -33,7 +33,7 @@ struct module {
 	uint8_t kind;               /* enum module_kind */
 	bool loaded;                /* the file was opened, or that was tried */
 	bool table_tried;           /* the table was built, or that was tried */
-	bool is_lisp_core;          /* MODULE_ANON in a core of SBCL, which is a file */
+	bool is_lisp_core;          /* MODULE_ANON in a core of SBCL, which is a file or the end of a program */
 	bool is_interpreter;        /* by its name, or by what it exports once its table was tried */
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
 	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */

@@ -384,6 +384,7 @@ static int64_t add_module(struct processes *processes, const struct backend_map 
 	const struct mapped_file file = { .pid = (pid_t)map->pid,
 					  .start = map->start,
 					  .end = end_of(map),
+					  .file_offset = map->file_offset,
 					  .path = map->path,
 					  .device = map->device,
 					  .inode = map->inode,

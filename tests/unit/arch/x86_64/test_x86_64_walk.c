@@ -64,10 +64,10 @@ static void says_why_not(void **state)
 	/* rbp is below rsp, so that the stack would shrink. */
 	cfi_world_start(world, PC(FUNCTION(FRAMED)), STACK + 0x80, STACK + 8);
 	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_PROGRESS);
-	/* rbp = 0 marks the outermost frame, but only in a caller. */
+	/* rbp = 0 marks no outermost frame: a function without rules may use the register for anything. */
 	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 16, 0);
 	world->stack[2] = call_in(NO_RULES);
-	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK + 16, 0);
 	world->stack[2] = 0;
 	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
@@ -445,6 +445,62 @@ static void leaves_for_another_stack(void **state)
 	assert_int_equal(frame.sp, STACK + 0x600);
 }
 
+/* C that called Go back, on the thread's own stack: the call whose arguments are those on the goroutine's stack. */
+static void callback_leads_to_its_call(void **state)
+{
+	struct cfi_world *world = *state;
+	enum {
+		PRESENT = 0x100,
+		THREAD = 0x200,
+		GOROUTINE_SP = 0x300,
+		INNER = 0x400,
+		MIDDLE = 0x480,
+		OUTER = 0x500,
+		CFA = 5
+	};
+	enum { FUNCTION = 0x1111, VARIABLE = 0x2222, WORD = 8 };
+	const struct unwind_row row = { .cfa = CFA, .kind = UNWIND_CALLBACK, .fp = -1 };
+	const struct arch_memory memory = { .read = cfi_world_read, .context = world, .goroutine = STACK + PRESENT };
+	const struct arch_frame start = { .pc = 1, .sp = STACK + GOROUTINE_SP, .fp = 0x1234 };
+	static const uint64_t calls[] = { INNER, MIDDLE, OUTER };
+	uint64_t unreadable;
+	world->stack[(PRESENT + 48) / WORD] = STACK + THREAD; /* g.m; this g is m.g0, too */
+	world->stack[THREAD / WORD] = STACK + PRESENT;
+	world->stack[(PRESENT + 56) / WORD] = STACK + INNER;
+	world->stack[GOROUTINE_SP / WORD] = FUNCTION;
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t *call = &world->stack[calls[i] / WORD];
+		call[0] = STACK + (i < 2 ? calls[i + 1] : OUTER); /* the outermost call is of a thread of C */
+		call[CFA - 2] = 0x5550 + i;
+		call[CFA - 1] = 0x7770 + i;
+		call[CFA] = FUNCTION;
+		call[CFA + 1] = VARIABLE + i;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		struct arch_frame frame = start;
+		world->stack[GOROUTINE_SP / WORD + 1] = VARIABLE + i;
+		assert_true(arch_step(&row, &memory, &frame, &unreadable));
+		assert_int_equal(frame.pc, 0x7770 + i);
+		assert_int_equal(frame.sp, STACK + calls[i] + CFA * WORD);
+		assert_int_equal(frame.fp, 0x5550 + i);
+	}
+	/* It is none of them; or it is of another function; or the chain is damaged. */
+	struct arch_frame frame = start;
+	world->stack[GOROUTINE_SP / WORD + 1] = VARIABLE + 3;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	assert_memory_equal(&frame, &start, sizeof(frame));
+	world->stack[GOROUTINE_SP / WORD + 1] = VARIABLE + 2;
+	world->stack[OUTER / WORD + CFA] = FUNCTION + 1;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	world->stack[OUTER / WORD + CFA] = FUNCTION;
+	world->stack[OUTER / WORD + CFA - 1] = 0;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	world->stack[OUTER / WORD + CFA - 1] = 0x7772;
+	world->stack[MIDDLE / WORD] = STACK + INNER;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	assert_memory_equal(&frame, &start, sizeof(frame));
+}
+
 /* Go's runtime on the thread's own stack, for the goroutine of the thread that r14 leads to. */
 static void returns_to_goroutine(void **state)
 {
@@ -572,6 +628,7 @@ int main(void)
 		T(slow_rules_may_fail),
 		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
+		T(callback_leads_to_its_call),
 		T(returns_to_goroutine),
 		T(begins_threads),
 	};

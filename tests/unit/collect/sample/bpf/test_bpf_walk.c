@@ -154,10 +154,16 @@ static void ends_where_there_is_no_rule(void **state)
 	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
 	walk_world_walk(world, call_in(GAP), STACK, 0);
 	ASSERT_FRAMES(WALK_NO_RULE, call_in(GAP));
-	/* rbp = 0 marks the outermost frame, but only in a caller, */
+	/* rbp = 0 marks no outermost frame: a function without rules may use the register for anything. */
+	walk_world_walk(world, call_in(LEAF), STACK, 0);
+	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
+	/* The code that ends a thread does, in a caller: mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall. */
+	memcpy(world->code + GAP * FUNCTION_BYTES + 0x20, "\x89\xc7\x31\xc0\xb0\x3c\x0f\x05", 8);
 	walk_world_walk(world, call_in(LEAF), STACK, 0);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(GAP) - 1);
-	/* and not at the return code of a signal handler, for which a C library may have no rule. */
+	walk_world_walk(world, call_in(GAP), STACK, 0);
+	ASSERT_FRAMES(WALK_NO_RULE, call_in(GAP));
+	/* The return code of a signal handler, for which a C library may have no rule, does not. */
 	static const char *const returns[] = { "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", "\xb8\x0f\0\0\0\x0f\x05\0\0" };
 	for (int i = 0; i < 2; i++) {
 		memcpy(world->code + GAP * FUNCTION_BYTES + 0x20, returns[i], 9);
