@@ -14,7 +14,8 @@
 enum { STORE_BY_FRAMES = 1, STORE_TAIL = 2, STORE_UNKNOWN_CALL = 4 };
 
 uint64_t store_hash_module(const struct profile *profile, uint32_t id);
-uint64_t store_hash_function(const struct profile *profile, uint32_t id);
+/* `module`: the hash of its module; 0: it has none. */
+uint64_t store_hash_function(const struct profile *profile, uint32_t id, uint64_t module);
 /* `functions`: the hashes of its frames' functions, by id. */
 uint64_t store_hash_location(const struct profile *profile, const struct profile_location *location, uint8_t marks,
 			     uint64_t module, const uint64_t *functions);
