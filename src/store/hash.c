@@ -110,3 +110,11 @@ uint64_t store_hash_stack(uint64_t parent, uint64_t location)
 	add_number(&content, location);
 	return finish(&content);
 }
+
+uint64_t store_hash_list(const void *bytes, size_t size)
+{
+	struct content content;
+	begin(&content);
+	add_bytes(&content, bytes, size);
+	return finish(&content);
+}

@@ -22,4 +22,7 @@ uint64_t store_hash_location(const struct profile *profile, const struct profile
 /* `parent` 0: the outermost frame. */
 uint64_t store_hash_stack(uint64_t parent, uint64_t location);
 
+/* `bytes`: the hashes of the stacks of a list. */
+uint64_t store_hash_list(const void *bytes, size_t size);
+
 #endif

@@ -4,7 +4,8 @@
 #include <time.h>
 
 #include "store/hash.h"
-#include "store/sqlite_rows.h"
+#include "store/row_blocks.h"
+#include "store/sqlite.h"
 
 static const char VERB[] = "write";
 
@@ -14,7 +15,7 @@ struct adder {
 	struct batch *batch;
 	struct error *error;
 	sqlite3_stmt *find[SQLITE_TABLES], *insert[SQLITE_TABLES];
-	sqlite3_stmt *insert_frame;
+	sqlite3_stmt *insert_frame, *insert_block;
 	int64_t *ids[SQLITE_TABLES]; /* of the store, by ids of the recording; 0: not known yet. Owned */
 	int64_t profile;             /* id of the new row */
 };
@@ -254,6 +255,37 @@ static int add_labels(const struct adder *adder)
 	return 0;
 }
 
+static int insert_block(void *context, const struct row_block *block)
+{
+	const struct adder *adder = context;
+	sqlite3_stmt *statement = adder->insert_block;
+	sqlite3_bind_int64(statement, 1, adder->profile);
+	sqlite3_bind_int64(statement, 2, block->resource);
+	sqlite3_bind_int64(statement, 3, block->first);
+	sqlite3_bind_int64(statement, 4, block->last);
+	sqlite3_bind_int64(statement, 5, (int64_t)block->rows);
+	sqlite3_bind_blob64(statement, 6, block->bytes, block->size, SQLITE_STATIC);
+	return sqlite_run(adder->store, statement, VERB, adder->error);
+}
+
+static int add_rows(struct adder *adder, enum format_block_type type, const char *table, size_t count)
+{
+	const struct row_blocks blocks = { .batch = adder->batch,
+					   .stacks = adder->ids[SQLITE_STACKS],
+					   .take = insert_block,
+					   .context = adder,
+					   .error = adder->error };
+	char sql[128];
+	if (count == 0)
+		return 0;
+	snprintf(sql, sizeof(sql),
+		 "INSERT INTO %s(profile, resource, first, last, rows, block) VALUES(?, ?, ?, ?, ?, ?)", table);
+	adder->insert_block = sqlite_prepare(adder->store, sql, adder->error);
+	int status = adder->insert_block ? row_blocks_make(&blocks, type) : adder->error->code;
+	sqlite3_finalize(adder->insert_block);
+	return status;
+}
+
 /* --- all --- */
 
 static int begin(struct adder *adder)
@@ -296,8 +328,9 @@ static int add_all(struct adder *adder)
 	if (status == 0)
 		status = add_stacks(adder);
 	if (status == 0)
-		status = sqlite_add_rows(adder->store, adder->batch, adder->profile, adder->ids[SQLITE_STACKS],
-					 adder->error);
+		status = add_rows(adder, BLOCK_HITS, "hits", adder->batch->hit_count);
+	if (status == 0)
+		status = add_rows(adder, BLOCK_TOUCHES, "touches", adder->batch->touch_count);
 	end(adder);
 	return status;
 }

@@ -1,5 +1,4 @@
-/* Writes the rows of a recording as blocks (store/rows.h): a block has rows of one resource. */
-#include "store/sqlite_rows.h"
+#include "store/row_blocks.h"
 
 #include <stdlib.h>
 
@@ -8,14 +7,9 @@
 
 /* Rows of hits or touches on their way into blocks, each FORMAT_ROWS_MAX of them; owned. */
 struct packing {
-	const struct sqlite_store *store;
-	const struct batch *batch;
-	int64_t profile;
-	const int64_t *stacks; /* ids of the store, by node */
-	struct error *error;
+	const struct row_blocks *blocks;
 	enum format_block_type type;
 	struct rows_packer packer;
-	sqlite3_stmt *insert;
 	struct packed_row *rows, *sorted;
 	uint64_t *order;
 	size_t count;
@@ -45,9 +39,10 @@ static void sort_rows(const struct packing *packing, size_t count)
 		packing->sorted[i] = rows[(uint32_t)packing->order[i]];
 }
 
-/* Writes the rows as one block. */
-static int write_block(struct packing *packing)
+/* Passes the rows on as one block. */
+static int finish_block(struct packing *packing)
 {
+	const struct row_blocks *blocks = packing->blocks;
 	uint64_t first = UINT64_MAX, last = 0;
 	size_t count = packing->count;
 	packing->count = 0;
@@ -59,30 +54,27 @@ static int write_block(struct packing *packing)
 		first = after < first ? after : first;
 		last = after > last ? after : last;
 	}
-	int status = rows_pack(&packing->packer, packing->type, packing->batch->profile, packing->sorted, count);
-	if (status < 0)
-		return error_set(packing->error, status, "cannot write store '%s': %s", packing->store->path,
-				 error_text(status));
-	const struct buffer *block = &packing->packer.packer.whole;
-	sqlite3_bind_int64(packing->insert, 1, packing->profile);
-	sqlite3_bind_int64(packing->insert, 2, packing->resource);
-	sqlite3_bind_int64(packing->insert, 3, (int64_t)first - 1);
-	sqlite3_bind_int64(packing->insert, 4, (int64_t)last - 1);
-	sqlite3_bind_int64(packing->insert, 5, (int64_t)count);
-	sqlite3_bind_blob64(packing->insert, 6, block->bytes, block->size, SQLITE_STATIC);
-	return sqlite_run(packing->store, packing->insert, "write", packing->error);
+	int status = rows_pack(&packing->packer, packing->type, blocks->batch->profile, packing->sorted, count);
+	const struct row_block block = { .resource = packing->resource,
+					 .first = (int64_t)first - 1,
+					 .last = (int64_t)last - 1,
+					 .rows = count,
+					 .bytes = packing->packer.packer.whole.bytes,
+					 .size = packing->packer.packer.whole.size };
+	return status < 0 ? error_set(blocks->error, status, "cannot pack rows: %s", error_text(status))
+			  : blocks->take(blocks->context, &block);
 }
 
 /* Adds a row, whose series and node are of the batch. Rows of one resource come one after the other. */
 static int pack_row(struct packing *packing, uint32_t series, uint32_t node, int64_t bucket, struct packed_row row)
 {
-	const struct batch_series *of = &packing->batch->series[series];
+	const struct batch_series *of = &packing->blocks->batch->series[series];
 	int status = 0;
 	if (packing->count == FORMAT_ROWS_MAX || of->resource != packing->resource)
-		status = write_block(packing);
+		status = finish_block(packing);
 	packing->resource = of->resource;
 	row.bucket_after = (uint64_t)bucket + 1;
-	row.stack = (uint64_t)packing->stacks[node];
+	row.stack = (uint64_t)packing->blocks->stacks[node];
 	row.thread = of->thread;
 	row.labels = of->labels;
 	packing->rows[packing->count++] = row;
@@ -91,19 +83,19 @@ static int pack_row(struct packing *packing, uint32_t series, uint32_t node, int
 
 static int pack_hits(struct packing *packing)
 {
-	const struct batch *batch = packing->batch;
+	const struct batch *batch = packing->blocks->batch;
 	int status = 0;
 	for (size_t i = 0; i < batch->hit_count && status == 0; i++) {
 		const struct batch_hit *hit = &batch->hits[i];
 		const struct packed_row row = { .size = hit->size, .amount = hit->size ? hit->samples : hit->hits };
 		status = pack_row(packing, hit->series, hit->node, hit->bucket, row);
 	}
-	return status == 0 ? write_block(packing) : status;
+	return status == 0 ? finish_block(packing) : status;
 }
 
 static int pack_touches(struct packing *packing)
 {
-	const struct batch *batch = packing->batch;
+	const struct batch *batch = packing->blocks->batch;
 	int status = 0;
 	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
 		const struct batch_touch *touch = &batch->touches[i];
@@ -112,41 +104,21 @@ static int pack_touches(struct packing *packing)
 						.mapping = touch->mapping };
 		status = pack_row(packing, touch->series, touch->node, touch->bucket, row);
 	}
-	return status == 0 ? write_block(packing) : status;
+	return status == 0 ? finish_block(packing) : status;
 }
 
-static int add_rows(struct packing *packing, enum format_block_type type, const char *insert,
-		    int (*pack)(struct packing *packing))
+int row_blocks_make(const struct row_blocks *blocks, enum format_block_type type)
 {
-	packing->type = type;
-	packing->insert = sqlite_prepare(packing->store, insert, packing->error);
-	int status = packing->insert ? pack(packing) : packing->error->code;
-	sqlite3_finalize(packing->insert);
-	return status;
-}
-
-int sqlite_add_rows(const struct sqlite_store *store, const struct batch *batch, int64_t profile, const int64_t *stacks,
-		    struct error *error)
-{
-	static const char hits[] =
-		"INSERT INTO hits(profile, resource, first, last, rows, block) VALUES(?, ?, ?, ?, ?, ?)";
-	static const char touches[] =
-		"INSERT INTO touches(profile, resource, first, last, rows, block) VALUES(?, ?, ?, ?, ?, ?)";
-	struct packing packing = { .store = store,
-				   .batch = batch,
-				   .profile = profile,
-				   .stacks = stacks,
-				   .error = error,
+	struct packing packing = { .blocks = blocks,
+				   .type = type,
 				   .rows = malloc(FORMAT_ROWS_MAX * sizeof(*packing.rows)),
 				   .sorted = malloc(FORMAT_ROWS_MAX * sizeof(*packing.sorted)),
 				   .order = malloc(FORMAT_ROWS_MAX * sizeof(*packing.order)) };
 	int status = rows_packer_init(&packing.packer);
 	if (status < 0 || !packing.rows || !packing.sorted || !packing.order)
-		status = error_memory(error);
-	if (status == 0 && batch->hit_count > 0)
-		status = add_rows(&packing, BLOCK_HITS, hits, pack_hits);
-	if (status == 0 && batch->touch_count > 0)
-		status = add_rows(&packing, BLOCK_TOUCHES, touches, pack_touches);
+		status = error_memory(blocks->error);
+	else
+		status = type == BLOCK_HITS ? pack_hits(&packing) : pack_touches(&packing);
 	rows_packer_release(&packing.packer);
 	free(packing.rows);
 	free(packing.sorted);
