@@ -18,6 +18,8 @@ enum {
 	/* Names that a recording adds are stored again if they were last stored before. Pruning
 	 * keeps them twice as long. */
 	CLICKHOUSE_FRESH_S = 86400,
+	CLICKHOUSE_LONGEST_S =
+		3600, /* of an addition, and of what a writer knows: less than the age of what pruning removes */
 	CLICKHOUSE_NAME_TABLES = 4,
 	CLICKHOUSE_LISTS_MOST = 32, /* of stacks, to which a recording refers */
 };
@@ -122,6 +124,9 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 int clickhouse_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
 int clickhouse_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 			   struct error *error);
+
+/* Returns the time in seconds on a clock that nobody sets. */
+int64_t clickhouse_seconds(void);
 
 /* Before a recording is added: forgets what has become too old or too much. */
 void clickhouse_known_begin(struct clickhouse_store *store);

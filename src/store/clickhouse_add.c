@@ -23,7 +23,6 @@
 
 enum {
 	ROWS_BYTES = 32 << 20, /* of one insertion */
-	LONGEST_S = 3600,      /* less than the age of names and batches that pruning removes */
 	FIRST_WAIT_MS = 250,
 };
 
@@ -34,9 +33,10 @@ struct adder {
 	struct error *error;
 	uint32_t *depths; /* of the nodes; owned */
 	int64_t *numbers; /* of the stacks that have rows, by node (clickhouse_known.c); 0: the root; owned */
-	uint64_t id;      /* of the rows that are sent: their batch */
+	/* Rows on their way to the server: */
+	uint64_t id; /* their batch */
 	struct buffer rows;
-	const char *into;
+	const char *into; /* "TABLE(COLUMN, ...)" */
 };
 
 static int out_of_memory(const struct adder *adder)
@@ -324,13 +324,6 @@ static void put_profile(const struct adder *adder)
 
 /* --- all --- */
 
-static int64_t seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec;
-}
-
 /* Returns whether all times fit into the type DateTime: 1970 to 2106. */
 static bool has_time(const struct adder *adder)
 {
@@ -344,7 +337,7 @@ static bool has_time(const struct adder *adder)
 	return has;
 }
 
-static int set_depths(struct adder *adder)
+static int begin(struct adder *adder)
 {
 	const struct profile *profile = adder->batch->profile;
 	adder->depths = calloc(profile->node_count, sizeof(*adder->depths));
@@ -362,9 +355,9 @@ static int add_all(struct adder *adder)
 		return error_set(adder->error, ERROR_LIMIT, "cannot add '%s': its times are not between 1970 and 2106",
 				 adder->recording->name);
 	if (adder->store->added.size == 0)
-		adder->store->added_since_s = seconds_now();
+		adder->store->added_since_s = clickhouse_seconds();
 	clickhouse_known_begin(adder->store);
-	int status = set_depths(adder);
+	int status = begin(adder);
 	if (status == 0)
 		status = add_all_names(adder);
 	if (status == 0)
@@ -396,7 +389,7 @@ static int add_profiles(struct clickhouse_store *store, struct error *error)
 {
 	if (buffer_error(&store->added) < 0)
 		return clickhouse_fail(store, "write", ERROR_MEMORY, error_text(ERROR_MEMORY), error);
-	if (seconds_now() - store->added_since_s > LONGEST_S)
+	if (clickhouse_seconds() - store->added_since_s > CLICKHOUSE_LONGEST_S)
 		return clickhouse_fail(store, "write", ERROR_UNREACHABLE, "it took more than an hour (try again)",
 				       error);
 	return clickhouse_insert(store,

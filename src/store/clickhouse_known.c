@@ -1,6 +1,6 @@
 /*
- * What a writer knows of the server, from one file to the next: names that are there, and lists of stacks. A recording's rows have numbers
- * of stacks: their places in all lists of its writer, one list behind the other. Each file adds a list of the stacks that are new, and
+ * A writer keeps two things from one file to the next: the names that the server has, and lists of stacks. A recording's rows have numbers of
+ * stacks: their places in all lists of its writer, one list behind the other. Each file adds a list of the stacks that are new, and
  * recordings of one writer share the others.
  */
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "store/clickhouse.h"
 #include "store/hash.h"
 
-enum { MOST = 1 << 20, LONGEST_S = 3600 }; /* less than the age of names that pruning removes */
+enum { MOST = 1 << 20 }; /* hashes of a kind in memory, 32 bytes each */
 
-static int64_t seconds_now(void)
+int64_t clickhouse_seconds(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_BOOTTIME, &now);
@@ -34,9 +34,9 @@ void clickhouse_known_begin(struct clickhouse_store *store)
 	bool is_full = known->numbers.count > MOST || known->list_count == CLICKHOUSE_LISTS_MOST;
 	for (int i = 0; i < CLICKHOUSE_NAME_TABLES; i++)
 		is_full = is_full || known->names[i].count > MOST;
-	if (is_full || seconds_now() - known->since_s > LONGEST_S) {
+	if (is_full || clickhouse_seconds() - known->since_s > CLICKHOUSE_LONGEST_S) {
 		clickhouse_known_forget(store);
-		known->since_s = seconds_now();
+		known->since_s = clickhouse_seconds();
 	}
 }
 
