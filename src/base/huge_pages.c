@@ -1,6 +1,7 @@
 #include "base/huge_pages.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -56,4 +57,11 @@ void huge_pages_free(void *memory, size_t bytes)
 		free(memory);
 	else if (memory)
 		munmap(memory, whole_pages(bytes));
+}
+
+void huge_pages_keep_freed(void)
+{
+	enum { BYTES = 32 << 20 };
+	mallopt(M_MMAP_THRESHOLD, BYTES);
+	mallopt(M_TRIM_THRESHOLD, 2 * BYTES);
 }

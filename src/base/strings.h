@@ -37,4 +37,10 @@ static inline const char *strings_get(const struct strings *strings, uint32_t id
 	return id < strings->count ? strings->texts[id] : "";
 }
 
+/* Returns its bytes, without the NUL. */
+static inline size_t strings_length(const struct strings *strings, uint32_t id)
+{
+	return id < strings->count ? strings->lengths[id] : 0;
+}
+
 #endif

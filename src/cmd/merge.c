@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge_pages.h"
 #include "base/memory_limit.h"
 #include "base/plural.h"
 #include "base/strings.h"
@@ -47,7 +48,7 @@ static int add_profile(const struct invocation *invocation, struct merge *merge,
 /* Returns EXIT_DONE, or another status after a message. */
 static int add_file(const struct invocation *invocation, struct merge *merge, const char *path, const char *key)
 {
-	struct profile *profile = profile_open_file(invocation, path);
+	struct profile *profile = profile_open_sums(invocation, path);
 	char *value = key ? label_of(path) : NULL;
 	int status = EXIT_FAILED;
 	if (profile && key && !value)
@@ -77,6 +78,7 @@ static struct profile *finish(const struct invocation *invocation, struct merge 
 static struct profile *add_files(const struct invocation *invocation, char *const *paths, size_t count, const char *key)
 {
 	struct error error = { 0 };
+	huge_pages_keep_freed();
 	struct merge *merge = merge_new(memory_limit(), &error);
 	int status = merge ? EXIT_DONE : failure_of(invocation, &error);
 	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
@@ -152,7 +154,7 @@ static int add_ranks(struct invocation *invocation, struct merge *merge, struct 
 	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE && !is_short; i++) {
 		const char *path = invocation->arguments[i];
 		progress_set(i + 1, invocation->argument_count + 1);
-		profile = profile_open_file(invocation, path);
+		profile = profile_open_sums(invocation, path);
 		if (profile)
 			warn_of_missing(invocation, names, profile, path);
 		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank) : EXIT_FAILED;

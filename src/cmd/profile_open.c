@@ -161,23 +161,25 @@ static bool holds_samples(const struct invocation *invocation, const char *path,
 	return false;
 }
 
-static struct profile *read_own(const char *path, struct error *error)
+typedef struct profile *(*load_function)(const char *path, uint64_t memory, struct error *error);
+
+static struct profile *read_own(const char *path, load_function load, struct error *error)
 {
 	char what[96];
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = reader_load(path, memory_limit(), error);
+	struct profile *profile = load(path, memory_limit(), error);
 	progress_end();
 	return profile;
 }
 
-struct profile *profile_open_file(const struct invocation *invocation, const char *path)
+static struct profile *open_file(const struct invocation *invocation, const char *path, load_function load)
 {
 	struct error error = { 0 };
 	const struct foreign_request request = { .path = path, .opens = true };
 	if (is_tally(path))
 		return open_tally(invocation, path);
-	struct profile *profile = foreign_is(path) ? foreign_read(&request, &error) : read_own(path, &error);
+	struct profile *profile = foreign_is(path) ? foreign_read(&request, &error) : read_own(path, load, &error);
 	if (!profile) {
 		print_open_error(invocation, path, &error);
 		return NULL;
@@ -189,6 +191,16 @@ struct profile *profile_open_file(const struct invocation *invocation, const cha
 		return NULL;
 	}
 	return profile;
+}
+
+struct profile *profile_open_file(const struct invocation *invocation, const char *path)
+{
+	return open_file(invocation, path, reader_load);
+}
+
+struct profile *profile_open_sums(const struct invocation *invocation, const char *path)
+{
+	return open_file(invocation, path, reader_load_sums);
 }
 
 struct profile *profile_open(const struct invocation *invocation, const char *path)

@@ -14,4 +14,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 /* The same for a file alone. */
 struct profile *profile_open_file(const struct invocation *invocation, const char *path);
 
+/* The same for a command that needs no times and threads of hits: they are added up (reader_load_sums). */
+struct profile *profile_open_sums(const struct invocation *invocation, const char *path);
+
 #endif

@@ -7,7 +7,6 @@
  * If there are more windows than are needed, some are chosen at equal distances.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,13 +20,12 @@
 #include "cmd/pager_output.h"
 #include "cmd/report_options.h"
 #include "cmd/store_options.h"
+#include "reports/regress.h"
 #include "store/times.h"
 
 enum { OPTION_BASELINE = DIFF_OPTIONS_END, OPTION_WINDOW, OPTION_SINCE, OPTION_UNTIL, OPTION_AMOUNTS };
 
-/* With more windows, the noise of A and B becomes known better, but changes are not found much sooner: 24 windows of an hour, each seventh
- * one of a week, have each hour of the day once. */
-enum { WINDOWS_MOST = 24, WINDOWS_LEAST = 3, DAY_S = 86400, WEEK_S = 7 * DAY_S };
+enum { DAY_S = 86400, WEEK_S = 7 * DAY_S };
 
 struct regress {
 	const struct invocation *invocation;
@@ -35,8 +33,8 @@ struct regress {
 	struct diff_request request; /* what is the same for all services */
 	int64_t now_s, baseline_s, since_s, to_s, window_s;
 	/* The windows of the present service: the windows of A, then the windows of B. */
-	struct profile *profiles[DIFF_SIDES * WINDOWS_MOST];
-	char *names[DIFF_SIDES * WINDOWS_MOST];
+	struct profile *profiles[DIFF_SIDES * REGRESS_WINDOWS_MOST];
+	char *names[DIFF_SIDES * REGRESS_WINDOWS_MOST];
 	size_t count;
 	/* The document, which is begun with the first service. */
 	struct pager_output page;
@@ -87,8 +85,9 @@ static int too_few(const struct regress *regress, int code, const char *reason, 
 	char baseline[AGE_BYTES], window[AGE_BYTES];
 	int64_t length_s = larger_of(regress->since_s - regress->baseline_s, 1);
 	int64_t longer_s = larger_of(regress->now_s - regress->since_s, 0) +
-			   larger_of(LONGER * length_s, WINDOWS_LEAST * regress->window_s);
-	int64_t shorter_s = regress->window_s / larger_of(LONGER, WINDOWS_LEAST * regress->window_s / length_s + 1);
+			   larger_of(LONGER * length_s, REGRESS_WINDOWS_LEAST * regress->window_s);
+	int64_t shorter_s =
+		regress->window_s / larger_of(LONGER, REGRESS_WINDOWS_LEAST * regress->window_s / length_s + 1);
 	shorter_s -= shorter_s > MINUTE_S ? shorter_s % MINUTE_S : 0;
 	age_text((longer_s + DAY_S - 1) / DAY_S * DAY_S, baseline);
 	if (shorter_s < 1)
@@ -124,7 +123,7 @@ static int read_times(struct regress *regress, struct error *error)
 	if (regress->to_s - regress->since_s < regress->window_s)
 		return error_set(error, ERROR_USAGE,
 				 "less than one window is left between --since and --to (--window 10m)");
-	if ((regress->since_s - regress->baseline_s) / regress->window_s < WINDOWS_LEAST)
+	if ((regress->since_s - regress->baseline_s) / regress->window_s < REGRESS_WINDOWS_LEAST)
 		return too_few(regress, ERROR_USAGE, "the baseline has fewer than 3 windows", error);
 	return 0;
 }
@@ -162,9 +161,9 @@ static struct profile *select_span(const struct invocation *invocation, const ch
 static int select_windows(struct regress *regress, const char *service, int64_t from_s, int64_t to_s,
 			  struct error *error)
 {
-	int64_t all = (to_s - from_s) / regress->window_s, chosen = all < WINDOWS_MOST ? all : WINDOWS_MOST;
-	for (int64_t i = chosen - 1; i >= 0; i--) {
-		int64_t end_s = to_s - i * all / chosen * regress->window_s;
+	int64_t all = (to_s - from_s) / regress->window_s;
+	for (int64_t i = regress_window_count(all) - 1; i >= 0; i--) {
+		int64_t end_s = to_s - regress_windows_after(all, i) * regress->window_s;
 		struct error own = { 0 };
 		struct profile *profile =
 			select_span(regress->invocation, regress->store, service, end_s - regress->window_s, end_s,
@@ -324,11 +323,11 @@ static int compare_service(struct regress *regress, const char *service, struct 
 	bool is_named = option_given(regress->invocation, STORE_SERVICE);
 	if (status == 0 && regress->count == 0 && is_named)
 		status = check_service(regress, service, error);
-	if (status == 0 && (counts[DIFF_A] < WINDOWS_LEAST || counts[DIFF_B] == 0)) {
+	if (status == 0 && (counts[DIFF_A] < REGRESS_WINDOWS_LEAST || counts[DIFF_B] == 0)) {
 		notice(regress->invocation,
 		       "left out '%s': it has recordings in %zu windows of the baseline and in %zu after it (at least "
 		       "%d and 1)",
-		       service, counts[DIFF_A], counts[DIFF_B], WINDOWS_LEAST);
+		       service, counts[DIFF_A], counts[DIFF_B], REGRESS_WINDOWS_LEAST);
 	} else if (status == 0) {
 		struct error own = { 0 };
 		status = compare(regress, service, &own);
@@ -349,10 +348,8 @@ static int compare_services(struct regress *regress, struct error *error)
 	if (strings_init(&services) < 0)
 		return error_memory(error);
 	int status = list_services(regress, &services, error);
-	/* At most one mark in 20, and one false alarm a week where each window is compared once, is due to chance: in all services together. */
 	regress->services = services.count - 1; /* string 0 is "" */
-	regress->request.chance =
-		fmin(DIFF_CHANCE, (double)regress->window_s / WEEK_S) / fmax(1, (double)regress->services);
+	regress->request.chance = regress_chance(regress->window_s, regress->services);
 	for (uint32_t i = 1; i < services.count && status == 0; i++)
 		status = compare_service(regress, strings_get(&services, i), error);
 	if (status == 0 && regress->compared == 0)

@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/huge_pages.h"
 #include "base/memory_size.h"
 #include "base/path.h"
 #include "base/plural.h"
@@ -235,6 +236,7 @@ static int add_files(struct adding *adding)
 {
 	const struct invocation *invocation = adding->invocation;
 	int status = EXIT_DONE;
+	huge_pages_keep_freed();
 	send_spool(adding);
 	for (size_t i = 1; i < invocation->argument_count; i++)
 		if (add_file(adding, invocation->arguments[i]) != EXIT_DONE)

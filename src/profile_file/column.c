@@ -205,27 +205,52 @@ static __attribute__((noinline)) bool decode_chunk(struct decoder *decoder, size
 	return true;
 }
 
+/* Reads the next column up to its end. Returns false as column_decode. */
+static bool open_column(struct cursor *cursor, struct decoder *decoder)
+{
+	uint8_t form = cursor_u8(cursor);
+	decoder->delta = form & FORM_DELTA;
+	decoder->width = form & FORM_WIDTH;
+	decoder->previous = decoder->delta ? (uint64_t)cursor_varint_signed(cursor) : 0;
+	decoder->base = (uint64_t)cursor_varint_signed(cursor);
+	if (cursor->failed || decoder->width > 8 || (form & ~(FORM_WIDTH | FORM_DELTA)))
+		return false;
+	decoder->planes = cursor_bytes(cursor, decoder->width * decoder->rows);
+	return decoder->planes != NULL;
+}
+
+/* Stores one number into all rows: many columns of a file have no other. */
+static bool store_constant(const struct decoder *decoder, char *field, size_t stride)
+{
+	uint64_t values[CHUNK_ROWS];
+	if (decoder->base > limit_of(decoder->column))
+		return false;
+	for (size_t i = 0; i < CHUNK_ROWS; i++)
+		values[i] = decoder->base;
+	for (size_t done = 0; done < decoder->rows; done += CHUNK_ROWS) {
+		size_t left = decoder->rows - done;
+		store(decoder->column, field + done * stride, stride, values, left < CHUNK_ROWS ? left : CHUNK_ROWS);
+	}
+	return true;
+}
+
+bool column_skip(struct cursor *cursor, size_t rows)
+{
+	struct decoder decoder = { .rows = rows };
+	return open_column(cursor, &decoder);
+}
+
 bool column_decode(struct cursor *cursor, size_t rows, const struct table_column *column, char *items, size_t stride,
 		   struct column_range *range)
 {
-	uint8_t form = cursor_u8(cursor);
-	bool delta = form & FORM_DELTA;
-	unsigned width = form & FORM_WIDTH;
-	uint64_t previous = delta ? (uint64_t)cursor_varint_signed(cursor) : 0;
-	uint64_t base = (uint64_t)cursor_varint_signed(cursor);
-	if (cursor->failed || width > 8 || (form & ~(FORM_WIDTH | FORM_DELTA)))
+	struct decoder decoder = { .column = column, .rows = rows, .min = UINT64_MAX };
+	if (!open_column(cursor, &decoder))
 		return false;
-	const uint8_t *planes = cursor_bytes(cursor, width * rows);
-	if (!planes)
-		return false;
-	struct decoder decoder = { .column = column,
-				   .planes = planes,
-				   .rows = rows,
-				   .width = width,
-				   .delta = delta,
-				   .base = base,
-				   .previous = previous,
-				   .min = UINT64_MAX };
+	if (decoder.width == 0 && !decoder.delta) {
+		*range = (struct column_range){ .min = rows ? decoder.base : UINT64_MAX,
+						.max = rows ? decoder.base : 0 };
+		return store_constant(&decoder, items + column->offset, stride);
+	}
 	for (size_t done = 0; done < rows; done += CHUNK_ROWS) {
 		size_t count = rows - done < CHUNK_ROWS ? rows - done : CHUNK_ROWS;
 		if (!decode_chunk(&decoder, done, count, items + done * stride + column->offset, stride))

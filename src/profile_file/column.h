@@ -27,4 +27,7 @@ struct column_range {
 bool column_decode(struct cursor *cursor, size_t rows, const struct table_column *column, char *items, size_t stride,
 		   struct column_range *range);
 
+/* Steps over the next column, without looking at its numbers. Returns false if the bytes end too early or the form is unknown. */
+bool column_skip(struct cursor *cursor, size_t rows);
+
 #endif

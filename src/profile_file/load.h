@@ -2,6 +2,7 @@
 #ifndef PROFILE_FILE_LOAD_H
 #define PROFILE_FILE_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -23,6 +24,7 @@ struct load {
 	size_t block_capacity;
 	uint64_t memory;                 /* limit of the bytes of all tables; 0: none */
 	uint64_t rows[BLOCK_TYPE_COUNT]; /* per type: the rows that the headers describe */
+	bool sums;                       /* hits are added up (load_sums.h) */
 	uint64_t hits_before;            /* rows of the blocks of hits that were read; labels refer only to these */
 };
 
@@ -43,7 +45,7 @@ const uint8_t *load_payload(const struct load *load, const struct load_block *bl
 int load_block_error(const struct load *load, const struct load_block *block, int code, struct error *error);
 
 /* Decodes all blocks of hits, with up to 8 threads, at most one per processor. All other tables must be complete. Sets
- * *last_ns to the latest time of a hit. Returns 0 or a negative error, with `error` set. */
+ * *last_ns to the latest time of a hit, or to 0 if hits are added up and the file has its end. Returns 0 or a negative error, with `error` set. */
 int load_hits(struct load *load, uint64_t *last_ns, struct error *error);
 
 #endif

@@ -326,6 +326,7 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	if (code == 0)
 		code = read_tables(load, buffers, &unknown_blocks, error);
 	uint64_t last_ns = 0;
+	load->sums = load->sums && load->profile->symbolized; /* names may depend on the times of hits */
 	if (code == 0)
 		code = load_hits(load, &last_ns, error);
 	if (code < 0)
@@ -363,9 +364,9 @@ static struct profile *load_source(struct load *load, struct error *error)
 	return NULL;
 }
 
-struct profile *reader_load(const char *path, uint64_t memory, struct error *error)
+static struct profile *load_file(const char *path, uint64_t memory, bool sums, struct error *error)
 {
-	struct load load = { .memory = memory };
+	struct load load = { .memory = memory, .sums = sums };
 	if (source_open(&load.source, path, error) < 0)
 		return NULL;
 	uint32_t owner = load.source.owner;
@@ -373,6 +374,16 @@ struct profile *reader_load(const char *path, uint64_t memory, struct error *err
 	if (profile)
 		process_users_limit(profile, owner);
 	return profile;
+}
+
+struct profile *reader_load(const char *path, uint64_t memory, struct error *error)
+{
+	return load_file(path, memory, false, error);
+}
+
+struct profile *reader_load_sums(const char *path, uint64_t memory, struct error *error)
+{
+	return load_file(path, memory, true, error);
 }
 
 struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, uint64_t memory,

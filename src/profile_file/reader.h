@@ -21,7 +21,11 @@
  * the profile. 10 M hits over 1 M nodes take at most 0.3 s (bench/large.c). */
 struct profile *reader_load(const char *path, uint64_t memory, struct error *error);
 
-/* The same from memory. `name` is for messages: a file's, or "standard input". */
+/* The same, but hits of one call path, resource, label set and size of a sample are one row, or a few, without their times and threads: in less time,
+ * and in the memory of the call paths. A file without names has all hits, with their times. */
+struct profile *reader_load_sums(const char *path, uint64_t memory, struct error *error);
+
+/* The same as reader_load from memory. `name` is for messages: a file's, or "standard input". */
 struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, uint64_t memory,
 				  struct error *error);
 

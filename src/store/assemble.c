@@ -106,12 +106,18 @@ static int choose_label_sets(struct assemble *assemble)
 	return 0;
 }
 
+bool assemble_needs(const struct assemble *assemble, size_t recording, int64_t resource)
+{
+	const struct description_map *map = &assemble->parts[recording].map;
+	return resource < 0 || (uint64_t)resource >= map->resource_count || map->resources[resource] != PROFILE_NONE;
+}
+
 bool assemble_chooses(const struct assemble *assemble, size_t recording, int64_t resource, int64_t label_set)
 {
 	const struct description_map *map = &assemble->parts[recording].map;
-	if (resource >= 0 && (uint64_t)resource < map->resource_count && map->resources[resource] == PROFILE_NONE)
+	if (!assemble_needs(assemble, recording, resource))
 		return false;
-	return label_set >= 0 && (uint64_t)label_set < map->label_set_count &&
+	return label_set < 0 || (uint64_t)label_set >= map->label_set_count ||
 	       assemble->chosen[map->label_sets[label_set]];
 }
 

@@ -114,7 +114,9 @@ int assemble_init(struct assemble *assemble, const struct store_selection *selec
 /* Returns the number of the recording, from 0 on, or a negative error. */
 int64_t assemble_recording(struct assemble *assemble, const struct assembled_recording *recording);
 
-/* Returns whether the selection chooses hits of a resource and a label set of a recording. */
+/* Returns whether the selection needs a resource of a recording; below, whether it chooses its hits with a label set. Ids that the recording does not
+ * have are chosen, and their rows are then an error. */
+bool assemble_needs(const struct assemble *assemble, size_t recording, int64_t resource);
 bool assemble_chooses(const struct assemble *assemble, size_t recording, int64_t resource, int64_t label_set);
 
 /* The buckets of a recording that the selection chooses: first <= bucket < end. */

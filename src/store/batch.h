@@ -46,8 +46,9 @@ struct batch {
 	uint32_t *marked; /* the profile's location of each location to which such a call leads; owned */
 	size_t marked_count;
 	uint32_t *node_locations; /* by node: its location of the batch; owned */
-	uint32_t *same;           /* by node: the first one with its hash; owned */
-	bool *has_rows;           /* by node: hits or touches refer to it; owned */
+	/* NULL without rows: */
+	uint32_t *same; /* by node: the first one with its hash; owned */
+	bool *has_rows; /* by node: hits or touches refer to it; owned */
 	struct batch_series *series;
 	size_t series_count, series_capacity;
 	struct batch_hit *hits; /* sorted by series and bucket */

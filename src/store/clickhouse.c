@@ -18,6 +18,8 @@ static void close_store(struct store *base)
 	struct clickhouse_store *store = (struct clickhouse_store *)base;
 	http_close(store->http);
 	buffer_release(&store->added);
+	clickhouse_known_forget(store);
+	free(store->known.lists);
 	free(store->url);
 	free(store);
 }

@@ -3,6 +3,7 @@
 #define STORE_CLICKHOUSE_H
 
 #include "base/buffer.h"
+#include "base/hash_map.h"
 #include "http/http.h"
 #include "store/store.h"
 
@@ -17,6 +18,19 @@ enum {
 	/* Names that a recording adds are stored again if they were last stored before. Pruning
 	 * keeps them twice as long. */
 	CLICKHOUSE_FRESH_S = 86400,
+	CLICKHOUSE_LONGEST_S =
+		3600, /* of an addition, and of what a writer knows: less than the age of what pruning removes */
+	CLICKHOUSE_NAME_TABLES = 4,
+	CLICKHOUSE_LISTS_MOST = 32, /* of stacks, to which a recording refers */
+};
+
+/* clickhouse_known.c: what a writer knows of the server. */
+struct clickhouse_known {
+	struct hash_map names[CLICKHOUSE_NAME_TABLES]; /* hashes that the server has, as fresh rows */
+	struct hash_map numbers;                       /* of the stacks of all lists, from 1 on */
+	uint64_t *lists;                               /* their hashes; owned */
+	size_t list_count, list_capacity;
+	int64_t since_s; /* the first of all this */
 };
 
 struct clickhouse_store {
@@ -29,6 +43,7 @@ struct clickhouse_store {
 	char cluster[CLICKHOUSE_NAME_BYTES]; /* "": none; settings.cluster points to it */
 	struct buffer added;                 /* rows of `profiles` for the parts of a file that do not count yet */
 	int64_t added_since_s;               /* the first of them began then */
+	struct clickhouse_known known;
 };
 
 /* The rows that are sent or received, in the format RowBinary. */
@@ -109,6 +124,18 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 int clickhouse_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
 int clickhouse_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 			   struct error *error);
+
+/* Returns the time in seconds on a clock that nobody sets. */
+int64_t clickhouse_seconds(void);
+
+/* Before a recording is added: forgets what has become too old or too much. */
+void clickhouse_known_begin(struct clickhouse_store *store);
+/* After a failure, and at the end. */
+void clickhouse_known_forget(struct clickhouse_store *store);
+/* Sets the numbers of the nodes with rows, in the lists known.lists, after the server has got a list of those that had none. `hashes`, `has_rows`
+ * and `numbers` [count]: by node. Returns 0 or a negative error. */
+int clickhouse_known_number(struct clickhouse_store *store, const uint64_t *hashes, const bool *has_rows, size_t count,
+			    int64_t *numbers, struct error *error);
 
 /* clickhouse_schema.c: the tables of a store on ClickHouse: making them, and checking that a
  * database has exactly these. */

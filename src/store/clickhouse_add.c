@@ -1,7 +1,8 @@
 /*
  * Adds a recording to a store on ClickHouse, which has no transactions:
  *
- *   1. The names that the server lacks. They mean the same in any number of copies, so that these insertions are repeated freely.
+ *   1. The names that the server lacks, and a list of the stacks that have no number yet. They mean the same in any number of copies, so that
+ *      these insertions are repeated freely.
  *   2. The hits, under a random number, the batch. An insertion whose outcome is not known is not repeated: all hits are sent once more
  *      under another number. Nothing refers to the first one, and pruning removes it.
  *   3. The row of `profiles`, with the batch and the number of its rows, in one insertion for all parts of a file. It is repeated
@@ -18,12 +19,11 @@
 #include "store/batch.h"
 #include "store/clickhouse.h"
 #include "store/hash.h"
+#include "store/row_blocks.h"
 
 enum {
 	ROWS_BYTES = 32 << 20, /* of one insertion */
-	LONGEST_S = 3600,      /* less than the age of names and batches that pruning removes */
 	FIRST_WAIT_MS = 250,
-	NO_THREAD = UINT32_MAX, /* in the table */
 };
 
 struct adder {
@@ -32,6 +32,11 @@ struct adder {
 	struct batch *batch;
 	struct error *error;
 	uint32_t *depths; /* of the nodes; owned */
+	int64_t *numbers; /* of the stacks that have rows, by node (clickhouse_known.c); 0: the root; owned */
+	/* Rows on their way to the server: */
+	uint64_t id; /* their batch */
+	struct buffer rows;
+	const char *into; /* "TABLE(COLUMN, ...)" */
 };
 
 static int out_of_memory(const struct adder *adder)
@@ -130,7 +135,7 @@ static int take_known(void *context, const struct clickhouse_value *row)
 	return hash_map_put(context, row->number, 0);
 }
 
-/* Sets the hashes that the server has, as rows that pruning keeps for as long as this program may take. */
+/* Adds the hashes that the server has, as rows that pruning keeps for as long as this program may take. */
 static int find_known(const struct adder *adder, const struct names *names, struct hash_map *known)
 {
 	char sql[256];
@@ -139,7 +144,8 @@ static int find_known(const struct adder *adder, const struct names *names, stru
 	if (!ids)
 		return out_of_memory(adder);
 	for (uint32_t i = 0; i < names->count; i++)
-		if (names->hashes[i] && (!names->is_stored || names->is_stored(adder, i)))
+		if (names->hashes[i] && (!names->is_stored || names->is_stored(adder, i)) &&
+		    hash_map_get(known, names->hashes[i]) == HASH_MAP_NONE)
 			ids[count++] = names->hashes[i];
 	snprintf(sql, sizeof(sql), "SELECT DISTINCT hash FROM %s WHERE hash IN ids AND seen > now() - %d", names->table,
 		 CLICKHOUSE_FRESH_S);
@@ -161,21 +167,19 @@ static int flush_rows(const struct adder *adder, const char *into, struct buffer
 	return status;
 }
 
-static int add_names(const struct adder *adder, const struct names *names)
+static int add_names(const struct adder *adder, const struct names *names, struct hash_map *known)
 {
 	char into[192];
-	struct hash_map known;
 	struct buffer rows;
-	hash_map_init(&known);
 	buffer_init(&rows);
 	snprintf(into, sizeof(into), "%s(hash, %s)", names->table, names->columns);
-	int status = find_known(adder, names, &known);
+	int status = find_known(adder, names, known);
 	for (uint32_t i = 0; i < names->count && status == 0; i++) {
 		uint64_t hash = names->hashes[i];
 		if (hash == 0 || (names->is_stored && !names->is_stored(adder, i)) ||
-		    hash_map_get(&known, hash) != HASH_MAP_NONE)
+		    hash_map_get(known, hash) != HASH_MAP_NONE)
 			continue;
-		status = hash_map_put(&known, hash, 0) < 0 ? out_of_memory(adder) : 0;
+		status = hash_map_put(known, hash, 0) < 0 ? out_of_memory(adder) : 0;
 		clickhouse_put_u64(&rows, hash);
 		names->put(adder, i, &rows);
 		if (status == 0)
@@ -183,7 +187,6 @@ static int add_names(const struct adder *adder, const struct names *names)
 	}
 	if (status == 0)
 		status = flush_rows(adder, into, &rows, 0, false);
-	hash_map_release(&known);
 	buffer_release(&rows);
 	return status;
 }
@@ -192,7 +195,7 @@ static int add_all_names(const struct adder *adder)
 {
 	const struct batch *batch = adder->batch;
 	const struct profile *profile = batch->profile;
-	const struct names tables[] = {
+	const struct names tables[CLICKHOUSE_NAME_TABLES] = {
 		{ "modules", "path, kind, build_id", batch->modules, profile->module_count, NULL, put_module },
 		{ "functions", "name, linkage, module, file, line, role, category", batch->functions,
 		  profile->function_count, NULL, put_function },
@@ -201,8 +204,8 @@ static int add_all_names(const struct adder *adder)
 		{ "stacks", "parent, locations", batch->nodes, profile->node_count, is_stack_stored, put_stack },
 	};
 	int status = 0;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
-		status = add_names(adder, &tables[i]);
+	for (size_t i = 0; i < CLICKHOUSE_NAME_TABLES && status == 0; i++)
+		status = add_names(adder, &tables[i], &adder->store->known.names[i]);
 	return status;
 }
 
@@ -218,53 +221,39 @@ static uint32_t time_of(const struct adder *adder, int64_t bucket)
 	return (uint32_t)((adder->batch->first_bucket + (bucket == BATCH_NO_TIME ? 0 : bucket)) * bucket_s(adder));
 }
 
-/* The columns that hits and touches have in common. */
-#define ROW_COLUMNS "service, resource, time, batch, number, thread, labels, timed, stack, hits"
-
-static void put_row(const struct adder *adder, uint64_t id, uint32_t series_number, int64_t bucket, uint32_t node,
-		    uint64_t hits, struct buffer *rows)
+static int send_block(void *context, const struct row_block *block)
 {
-	const struct batch_series *series = &adder->batch->series[series_number];
+	struct adder *adder = context;
+	const struct profile *profile = adder->batch->profile;
+	struct buffer *rows = &adder->rows;
 	clickhouse_put_text(rows, adder->recording->service);
-	clickhouse_put_text(rows, string_of(adder, adder->batch->profile->resources[series->resource].name));
-	clickhouse_put_u32(rows, time_of(adder, bucket));
-	clickhouse_put_u64(rows, id);
-	clickhouse_put_u32(rows, series->resource);
-	clickhouse_put_u32(rows, series->thread == PROFILE_NONE ? (uint32_t)NO_THREAD : series->thread);
-	clickhouse_put_u32(rows, series->labels);
-	clickhouse_put_u8(rows, bucket != BATCH_NO_TIME);
-	clickhouse_put_u64(rows, adder->batch->nodes[node]);
-	clickhouse_put_u64(rows, hits);
+	clickhouse_put_text(rows, string_of(adder, profile->resources[block->resource].name));
+	clickhouse_put_u32(rows, time_of(adder, block->first));
+	clickhouse_put_u32(rows, time_of(adder, block->last));
+	clickhouse_put_u64(rows, adder->id);
+	clickhouse_put_u32(rows, block->resource);
+	clickhouse_put_u32(rows, (uint32_t)block->rows);
+	clickhouse_put_bytes(rows, block->bytes, block->size);
+	return flush_rows(adder, adder->into, rows, ROWS_BYTES, true);
 }
 
-static void put_hit(const struct adder *adder, uint64_t id, size_t number, struct buffer *rows)
-{
-	const struct batch_hit *hit = &adder->batch->hits[number];
-	put_row(adder, id, hit->series, hit->bucket, hit->node, hit->hits, rows);
-	clickhouse_put_u64(rows, hit->samples);
-}
+#define BLOCK_COLUMNS "(service, resource, time, last, batch, number, rows, block)"
 
-static void put_touch(const struct adder *adder, uint64_t id, size_t number, struct buffer *rows)
+static int send_rows(struct adder *adder, enum format_block_type type, const char *into, size_t count)
 {
-	const struct batch_touch *touch = &adder->batch->touches[number];
-	put_row(adder, id, touch->series, touch->bucket, touch->node, touch->hits, rows);
-	clickhouse_put_text(rows, string_of(adder, touch->mapping));
-	clickhouse_put_u64(rows, touch->address);
-}
-
-static int send_rows(const struct adder *adder, uint64_t id, const char *into, size_t count,
-		     void (*put)(const struct adder *, uint64_t, size_t, struct buffer *))
-{
-	struct buffer rows;
-	int status = 0;
-	buffer_init(&rows);
-	for (size_t i = 0; i < count && status == 0; i++) {
-		put(adder, id, i, &rows);
-		status = flush_rows(adder, into, &rows, ROWS_BYTES, true);
-	}
+	const struct row_blocks blocks = { .batch = adder->batch,
+					   .stacks = adder->numbers,
+					   .take = send_block,
+					   .context = adder,
+					   .error = adder->error };
+	if (count == 0)
+		return 0;
+	buffer_init(&adder->rows);
+	adder->into = into;
+	int status = row_blocks_make(&blocks, type);
 	if (status == 0)
-		status = flush_rows(adder, into, &rows, 0, true);
-	buffer_release(&rows);
+		status = flush_rows(adder, into, &adder->rows, 0, true);
+	buffer_release(&adder->rows);
 	return status;
 }
 
@@ -275,19 +264,18 @@ static void wait_ms(long milliseconds)
 		;
 }
 
-/* Sets *id to the batch under which the server has all rows. */
-static int add_rows(const struct adder *adder, uint64_t *id)
+/* Sets adder->id to the batch under which the server has all rows. */
+static int add_rows(struct adder *adder)
 {
 	int status = ERROR_UNREACHABLE;
 	for (unsigned attempt = 0; status == ERROR_UNREACHABLE && attempt <= CLICKHOUSE_RETRIES; attempt++) {
 		if (attempt > 0)
 			wait_ms((long)FIRST_WAIT_MS << (attempt - 1));
-		if (getrandom(id, sizeof(*id), 0) != sizeof(*id))
+		if (getrandom(&adder->id, sizeof(adder->id), 0) != sizeof(adder->id))
 			return error_set_errno(adder->error, "cannot write store '%s'", adder->store->shown);
-		status = send_rows(adder, *id, "hits(" ROW_COLUMNS ", samples)", adder->batch->hit_count, put_hit);
+		status = send_rows(adder, BLOCK_HITS, "hits" BLOCK_COLUMNS, adder->batch->hit_count);
 		if (status == 0)
-			status = send_rows(adder, *id, "touches(" ROW_COLUMNS ", mapping, address)",
-					   adder->batch->touch_count, put_touch);
+			status = send_rows(adder, BLOCK_TOUCHES, "touches" BLOCK_COLUMNS, adder->batch->touch_count);
 	}
 	return status;
 }
@@ -305,7 +293,7 @@ static void put_labels(const struct adder *adder, struct buffer *rows)
 		clickhouse_put_text(rows, labels->items[i].value);
 }
 
-static void put_profile(const struct adder *adder, uint64_t id)
+static void put_profile(const struct adder *adder)
 {
 	const struct batch *batch = adder->batch;
 	const struct store_recording *recording = adder->recording;
@@ -313,7 +301,7 @@ static void put_profile(const struct adder *adder, uint64_t id)
 		   *version = profile_note(batch->profile, "cpprof");
 	struct buffer *row = &adder->store->added;
 	buffer_append(row, recording->identity, sizeof(recording->identity));
-	clickhouse_put_u64(row, id);
+	clickhouse_put_u64(row, adder->id);
 	clickhouse_put_u8(row, 0);
 	clickhouse_put_text(row, recording->service);
 	clickhouse_put_text(row, recording->host);
@@ -327,18 +315,14 @@ static void put_profile(const struct adder *adder, uint64_t id)
 	clickhouse_put_text(row, version ? version : "");
 	clickhouse_put_u64(row, batch->hit_count);
 	clickhouse_put_u64(row, batch->touch_count);
+	clickhouse_put_count(row, adder->store->known.list_count);
+	for (size_t i = 0; i < adder->store->known.list_count; i++)
+		clickhouse_put_u64(row, adder->store->known.lists[i]);
 	put_labels(adder, row);
 	clickhouse_put_bytes(row, batch->description.bytes, batch->description.size);
 }
 
 /* --- all --- */
-
-static int64_t seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec;
-}
 
 /* Returns whether all times fit into the type DateTime: 1970 to 2106. */
 static bool has_time(const struct adder *adder)
@@ -353,11 +337,12 @@ static bool has_time(const struct adder *adder)
 	return has;
 }
 
-static int set_depths(struct adder *adder)
+static int begin(struct adder *adder)
 {
 	const struct profile *profile = adder->batch->profile;
 	adder->depths = calloc(profile->node_count, sizeof(*adder->depths));
-	if (!adder->depths)
+	adder->numbers = calloc(profile->node_count, sizeof(*adder->numbers));
+	if (!adder->depths || !adder->numbers)
 		return out_of_memory(adder);
 	for (size_t i = 1; i < profile->node_count; i++)
 		adder->depths[i] = adder->depths[profile->nodes[i].parent] + 1;
@@ -366,19 +351,22 @@ static int set_depths(struct adder *adder)
 
 static int add_all(struct adder *adder)
 {
-	uint64_t id;
 	if (!has_time(adder))
 		return error_set(adder->error, ERROR_LIMIT, "cannot add '%s': its times are not between 1970 and 2106",
 				 adder->recording->name);
 	if (adder->store->added.size == 0)
-		adder->store->added_since_s = seconds_now();
-	int status = set_depths(adder);
+		adder->store->added_since_s = clickhouse_seconds();
+	clickhouse_known_begin(adder->store);
+	int status = begin(adder);
 	if (status == 0)
 		status = add_all_names(adder);
 	if (status == 0)
-		status = add_rows(adder, &id);
+		status = clickhouse_known_number(adder->store, adder->batch->nodes, adder->batch->has_rows,
+						 adder->batch->profile->node_count, adder->numbers, adder->error);
 	if (status == 0)
-		put_profile(adder, id);
+		status = add_rows(adder);
+	if (status == 0)
+		put_profile(adder);
 	return status;
 }
 
@@ -393,6 +381,7 @@ int clickhouse_store_add(struct store *base, const struct store_recording *recor
 		status = add_all(&adder);
 	batch_release(&batch);
 	free(adder.depths);
+	free(adder.numbers);
 	return status < 0 ? status : 1;
 }
 
@@ -400,13 +389,13 @@ static int add_profiles(struct clickhouse_store *store, struct error *error)
 {
 	if (buffer_error(&store->added) < 0)
 		return clickhouse_fail(store, "write", ERROR_MEMORY, error_text(ERROR_MEMORY), error);
-	if (seconds_now() - store->added_since_s > LONGEST_S)
+	if (clickhouse_seconds() - store->added_since_s > CLICKHOUSE_LONGEST_S)
 		return clickhouse_fail(store, "write", ERROR_UNREACHABLE, "it took more than an hour (try again)",
 				       error);
 	return clickhouse_insert(store,
 				 "profiles(identity, batch, removed, service, host, start_ns, end_ns, "
 				 "first_bucket, samples, lost, ended, command, "
-				 "version, hit_rows, touch_rows, label_keys, label_values, description)",
+				 "version, hit_rows, touch_rows, lists, label_keys, label_values, description)",
 				 &store->added, false, error);
 }
 
@@ -415,6 +404,8 @@ int clickhouse_store_end(struct store *base, int status, struct error *error)
 	struct clickhouse_store *store = (struct clickhouse_store *)base;
 	if (status == 0)
 		status = add_profiles(store, error);
+	if (status < 0)
+		clickhouse_known_forget(store);
 	buffer_release(&store->added);
 	buffer_init(&store->added);
 	return status;

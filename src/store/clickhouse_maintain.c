@@ -168,7 +168,7 @@ static int delete_hidden(const struct clickhouse_store *store, struct error *err
 
 static int delete_names(const struct clickhouse_store *store, struct error *error)
 {
-	static const char *const tables[] = { "stacks", "locations", "functions", "modules" };
+	static const char *const tables[] = { "stack_lists", "stacks", "locations", "functions", "modules" };
 	char where[256];
 	uint64_t oldest_s;
 	int status = clickhouse_numbers(store,

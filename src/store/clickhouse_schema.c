@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, DAY_S = 86400, FIRST_WITH_TTL = 20 };
+enum { VERSION = 2, DAY_S = 86400, FIRST_WITH_TTL = 20 };
 
 static const struct table {
 	const char *name;
@@ -25,13 +25,15 @@ static const struct table {
 	const char
 		*shard; /* with a cluster: the expression that chooses the shard; "": the table is each server's own */
 } tables[] = {
-	/* Times in ns since 1970; buckets in units of the setting bucket_ns. removed 1: the batch counts no more. */
+	/* Times in ns since 1970; buckets in units of the setting bucket_ns. removed 1: the batch counts no more. lists: of the stacks to which the
+	 * recording's rows refer by numbers (clickhouse_known.c). */
 	{ "profiles",
 	  "identity FixedString(16), batch UInt64, removed UInt8, service String, host String, start_ns Int64, end_ns "
 	  "Int64, "
 	  "first_bucket Int64, samples UInt64, lost UInt64, ended UInt8, command String, version String, hit_rows "
 	  "UInt64, "
-	  "touch_rows UInt64, label_keys Array(String), label_values Array(String), description String, "
+	  "touch_rows UInt64, lists Array(UInt64), label_keys Array(String), label_values Array(String), description "
+	  "String, "
 	  "added DateTime DEFAULT now()",
 	  "ReplacingMergeTree(removed)", "", "identity, batch", "toDateTime(intDiv(end_ns, 1000000000))", 0,
 	  "cityHash64(identity)" },
@@ -50,19 +52,20 @@ static const struct table {
 	/* The locations below the stack `parent` (0: none), the outermost one first. */
 	{ "stacks", "hash UInt64, parent UInt64, locations Array(UInt64), seen DateTime DEFAULT now()",
 	  "ReplacingMergeTree(seen)", "", "hash", "seen", 9 * DAY_S, "hash" },
-	/* number, thread, labels: ids in the profile's description; thread 4294967295: none.
-	 * timed 0: hits without a time, which are in the profile's first bucket. Samples of
-	 * unequal hits are in several rows. */
+	{ "stack_lists", "hash UInt64, stacks Array(UInt64), seen DateTime DEFAULT now()", "ReplacingMergeTree(seen)",
+	  "", "hash", "seen", 9 * DAY_S, "hash" },
+	/* Many rows in one block (store/rows.h). number: the resource's id in the profile's description; time, last: the first and the last
+	 * bucket; hits without a time are in the profile's first one. */
 	{ "hits",
-	  "service String, resource String, time DateTime, batch UInt64, number UInt32, thread UInt32, labels UInt32, "
-	  "timed UInt8, stack UInt64, hits UInt64, samples UInt64, written DateTime DEFAULT now()",
-	  "MergeTree", "toDate(time)", "service, resource, time, batch, number, thread, labels, stack", "time",
-	  7 * DAY_S, "batch" },
+	  "service String, resource String, time DateTime, last DateTime, batch UInt64, number UInt32, rows UInt32, "
+	  "block "
+	  "String, written DateTime DEFAULT now()",
+	  "MergeTree", "toDate(time)", "service, resource, time, batch, number", "last", 7 * DAY_S, "batch" },
 	{ "touches",
-	  "service String, resource String, time DateTime, batch UInt64, number UInt32, thread UInt32, labels UInt32, "
-	  "timed UInt8, stack UInt64, hits UInt64, mapping String, address UInt64, written DateTime DEFAULT now()",
-	  "MergeTree", "toDate(time)", "service, resource, time, batch, number, thread, labels, stack", "time",
-	  7 * DAY_S, "batch" },
+	  "service String, resource String, time DateTime, last DateTime, batch UInt64, number UInt32, rows UInt32, "
+	  "block "
+	  "String, written DateTime DEFAULT now()",
+	  "MergeTree", "toDate(time)", "service, resource, time, batch, number", "last", 7 * DAY_S, "batch" },
 	/* The last table that is made: a database without it has no store. */
 	{ "settings", "name String, value Int64, text String", "ReplacingMergeTree", "", "name, value, text", NULL, 0,
 	  "" },

@@ -12,13 +12,20 @@
 #include "store/batch.h"
 #include "store/clickhouse.h"
 #include "store/clickhouse_names.h"
-
-enum { NO_THREAD = UINT32_MAX };
+#include "store/rows.h"
 
 /* A recording that was selected. */
 struct selected {
 	uint64_t hit_rows, touch_rows, hits_found, touches_found;
 	int64_t first_s, last_s; /* times of its rows */
+	uint64_t *lists;         /* hashes of its lists of stacks; owned */
+	size_t list_count;
+};
+
+/* A list of stacks. */
+struct stack_list {
+	uint64_t *stacks; /* owned; NULL: not received yet */
+	size_t count;
 };
 
 struct selected_row {
@@ -44,6 +51,10 @@ struct selector {
 	size_t count, batch_capacity, selected_capacity;
 	struct hash_map recordings; /* by batch */
 	struct selected_rows hits, touches;
+	struct rows_unpacker unpacker;
+	struct hash_map list_numbers; /* index + 1 of the list, by its hash */
+	struct stack_list *lists;     /* owned */
+	size_t list_capacity;
 	bool is_part; /* the server leaves out rows of some recordings */
 };
 
@@ -112,7 +123,7 @@ static int add_recording(struct selector *selector, const struct clickhouse_valu
 		.end_unix_ns = (int64_t)row[2].number,
 		.first_bucket = (int64_t)row[3].number,
 		.ended = row[4].number != 0,
-		.labels = { .items = labels, .count = row[9].count },
+		.labels = { .items = labels, .count = row[10].count },
 		.name = selector->store->shown,
 	};
 	int64_t bucket_s = selector->store->settings.bucket_ns / STORE_NS_PER_S, first_s;
@@ -122,8 +133,16 @@ static int add_recording(struct selector *selector, const struct clickhouse_valu
 	    ARRAY_RESERVE(selector->selected, selector->selected_capacity, selector->count + 1) < 0 ||
 	    hash_map_put(&selector->recordings, row[0].number, (uint32_t)selector->count) < 0)
 		return out_of_memory(selector);
+	if (row[9].count > CLICKHOUSE_LISTS_MOST)
+		return assemble_corrupt(&selector->assemble, "a recording has too many lists of stacks");
+	uint64_t *lists = malloc(row[9].size + 1);
+	if (!lists)
+		return out_of_memory(selector);
+	memcpy(lists, row[9].bytes, row[9].size);
 	selector->batches[selector->count] = row[0].number;
-	selector->selected[selector->count++] = (struct selected){ .hit_rows = row[5].number,
+	selector->selected[selector->count++] = (struct selected){ .lists = lists,
+								   .list_count = row[9].count,
+								   .hit_rows = row[5].number,
 								   .touch_rows = row[6].number,
 								   .first_s = first_s,
 								   .last_s = recording.end_unix_ns / STORE_NS_PER_S };
@@ -138,7 +157,7 @@ static int take_recording(void *context, const struct clickhouse_value *row)
 	char *texts = NULL;
 	if (hash_map_get(&selector->recordings, row[0].number) != HASH_MAP_NONE)
 		return assemble_corrupt(&selector->assemble, "a recording is there twice");
-	int status = read_labels(selector, &row[9], &row[10], &labels, &texts);
+	int status = read_labels(selector, &row[10], &row[11], &labels, &texts);
 	if (status == 0)
 		status = add_recording(selector, row, labels);
 	free(labels);
@@ -149,12 +168,11 @@ static int take_recording(void *context, const struct clickhouse_value *row)
 static int read_recordings(struct selector *selector)
 {
 	const struct store_selection *selection = selector->selection;
-	struct clickhouse_query query = { .types = "qqqqbqqisSS", .take = take_recording, .context = selector };
+	struct clickhouse_query query = { .types = "qqqqbqqisQSS", .take = take_recording, .context = selector };
 	struct buffer sql;
 	buffer_init(&sql);
-	buffer_append_string(
-		&sql,
-		"SELECT batch, start_ns, end_ns, first_bucket, ended, hit_rows, touch_rows, identity, description, ");
+	buffer_append_string(&sql, "SELECT batch, start_ns, end_ns, first_bucket, ended, hit_rows, touch_rows, "
+				   "identity, description, lists, ");
 	/* The last label of a key counts. */
 	buffer_append_string(&sql, selection->has_sources ? "arrayConcat(['service', 'host'], label_keys), "
 							    "arrayConcat([service, host], label_values)"
@@ -170,6 +188,86 @@ static int read_recordings(struct selector *selector)
 	return query_rows(selector, &sql, &query);
 }
 
+/* --- lists of stacks --- */
+
+static int take_list(void *context, const struct clickhouse_value *row)
+{
+	struct selector *selector = context;
+	uint32_t number = hash_map_get(&selector->list_numbers, row[0].number);
+	if (number == HASH_MAP_NONE)
+		return assemble_corrupt(&selector->assemble, "a list of stacks is another one");
+	struct stack_list *list = &selector->lists[number - 1];
+	if (list->stacks) /* a copy */
+		return 0;
+	list->stacks = malloc(row[1].size + 1);
+	if (!list->stacks)
+		return out_of_memory(selector);
+	memcpy(list->stacks, row[1].bytes, row[1].size);
+	list->count = row[1].count;
+	return 0;
+}
+
+/* Reads the lists of all recordings. */
+static int read_lists(struct selector *selector)
+{
+	size_t count = 0, capacity = 0;
+	uint64_t *hashes = NULL;
+	int status = 0;
+	for (size_t i = 0; i < selector->count && status == 0; i++)
+		for (size_t k = 0; k < selector->selected[i].list_count && status >= 0; k++) {
+			uint32_t number;
+			uint64_t hash = selector->selected[i].lists[k];
+			status = hash_map_number(&selector->list_numbers, hash, &number);
+			if (status > 0)
+				status = ARRAY_RESERVE(hashes, capacity, count + 1) < 0 ? ERROR_MEMORY : 0;
+			if (status == 0 && number == count + 1)
+				hashes[count++] = hash;
+		}
+	if (status == 0)
+		status = ARRAY_RESERVE(selector->lists, selector->list_capacity, count + 1);
+	if (status < 0)
+		status = out_of_memory(selector);
+	for (size_t i = 0; i < count && status == 0; i++)
+		selector->lists[i] = (struct stack_list){ 0 };
+	const struct clickhouse_query query = { .sql = "SELECT hash, stacks FROM stack_lists WHERE hash IN ids",
+						.types = "qQ",
+						.ids = hashes,
+						.id_count = count,
+						.take = take_list,
+						.context = selector };
+	if (status == 0 && count > 0)
+		status = clickhouse_select(selector->store, &query, selector->error);
+	free(hashes);
+	return status;
+}
+
+/* Sets *stack to the one of this number in the lists of a recording. Returns false if there is none. */
+static bool find_stack(const struct selector *selector, const struct selected *selected, uint64_t number,
+		       uint64_t *stack)
+{
+	*stack = 0;
+	for (size_t i = 0; i < selected->list_count && number > 0; i++) {
+		const struct stack_list *list =
+			&selector->lists[hash_map_get(&selector->list_numbers, selected->lists[i]) - 1];
+		if (number <= list->count) {
+			*stack = list->stacks[number - 1];
+			return true;
+		}
+		number -= list->count;
+	}
+	return number == 0;
+}
+
+static void release_lists(struct selector *selector)
+{
+	for (size_t i = 0; i < selector->list_numbers.count && i < selector->list_capacity; i++)
+		free(selector->lists[i].stacks);
+	for (size_t i = 0; i < selector->count; i++)
+		free(selector->selected[i].lists);
+	free(selector->lists);
+	hash_map_release(&selector->list_numbers);
+}
+
 /* --- rows --- */
 
 static bool is_in_time(const struct selector *selector, size_t recording, int64_t bucket)
@@ -179,70 +277,92 @@ static bool is_in_time(const struct selector *selector, size_t recording, int64_
 	return bucket >= first && bucket < end;
 }
 
-/* Adds a row of hits or touches, if the selection chooses it. Columns: batch, number, thread,
- * labels, timed, time, stack, hits. */
-static int add_row(struct selector *selector, const struct clickhouse_value *row, struct selected_rows *rows,
-		   uint64_t size, struct selected_row **added)
+/* A block of a recording. */
+struct taken {
+	uint32_t recording, resource;
+	struct selected_rows *rows;
+	uint64_t size; /* of a row in the profile */
+	bool is_touches;
+};
+
+/* Makes the mapping of a touch a string of the profile. */
+static int set_mapping(struct selector *selector, const struct packed_row *row, struct selected_row *added)
 {
-	uint64_t memory = selector->selection->memory;
-	int64_t bucket_s = selector->store->settings.bucket_ns / STORE_NS_PER_S;
-	uint32_t recording = hash_map_get(&selector->recordings, row[0].number);
-	*added = NULL;
-	if (recording == HASH_MAP_NONE)
-		return assemble_corrupt(&selector->assemble, "a row belongs to no recording");
-	int64_t bucket = (int64_t)row[5].number / bucket_s - selector->selected[recording].first_s / bucket_s;
-	bucket = row[4].number ? bucket : BATCH_NO_TIME;
-	if ((int64_t)row[1].number >= (int64_t)selector->assemble.parts[recording].map.resource_count ||
-	    (int64_t)row[3].number >= (int64_t)selector->assemble.parts[recording].map.label_set_count)
+	int64_t mapping = profile_add_string(selector->assemble.profile, selector->unpacker.texts[row->mapping]);
+	added->mapping = (uint32_t)mapping;
+	added->address = row->address;
+	return mapping < 0 ? out_of_memory(selector) : 0;
+}
+
+/* Adds a row of hits or touches, if the selection chooses it. */
+static int add_row(struct selector *selector, const struct taken *taken, const struct packed_row *row)
+{
+	uint64_t memory = selector->selection->memory, hits = row->amount, stack;
+	const struct selected *selected = &selector->selected[taken->recording];
+	struct selected_rows *rows = taken->rows;
+	int64_t bucket = (int64_t)(row->bucket_after - 1);
+	if (row->labels >= selector->assemble.parts[taken->recording].map.label_set_count ||
+	    (row->size && __builtin_mul_overflow(hits, row->size, &hits)))
 		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
-	if (!assemble_chooses(&selector->assemble, recording, (int64_t)row[1].number, (int64_t)row[3].number) ||
-	    !is_in_time(selector, recording, bucket))
+	if (!assemble_chooses(&selector->assemble, taken->recording, taken->resource, row->labels) ||
+	    !is_in_time(selector, taken->recording, bucket))
 		return 0;
-	if (memory && rows->count >= memory / size)
+	if (!find_stack(selector, selected, row->stack, &stack))
+		return assemble_corrupt(&selector->assemble, "a row is missing");
+	if (memory && rows->count >= memory / taken->size)
 		return error_set(selector->error, ERROR_LIMIT,
 				 "cannot read the store: its rows need more than the allowed memory "
 				 "(--memory, or select fewer: --service, --host, --from)");
 	if (ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
 		return out_of_memory(selector);
-	*added = &rows->items[rows->count++];
-	**added = (struct selected_row){ .stack = row[6].number,
-					 .hits = row[7].number,
-					 .bucket = bucket,
-					 .recording = recording,
-					 .resource = (uint32_t)row[1].number,
-					 .thread = (uint32_t)row[2].number,
-					 .labels = (uint32_t)row[3].number };
-	return clickhouse_names_request(&selector->names, row[6].number);
+	struct selected_row *added = &rows->items[rows->count++];
+	*added = (struct selected_row){ .stack = stack,
+					.hits = hits,
+					.samples = row->size ? row->amount : 0,
+					.bucket = bucket,
+					.recording = taken->recording,
+					.resource = taken->resource,
+					.thread = row->thread,
+					.labels = row->labels };
+	int status = taken->is_touches ? set_mapping(selector, row, added) : 0;
+	return status == 0 ? clickhouse_names_request(&selector->names, added->stack) : status;
 }
 
-static int take_hit(void *context, const struct clickhouse_value *row)
+/* Columns: batch, number, block. */
+static int take_block(struct selector *selector, const struct clickhouse_value *row, bool is_touches)
 {
-	struct selector *selector = context;
-	struct selected_row *added;
-	int status = add_row(selector, row, &selector->hits, sizeof(*added), &added);
-	if (added)
-		added->samples = row[8].number;
-	if (status == 0)
-		selector->selected[hash_map_get(&selector->recordings, row[0].number)].hits_found++;
+	uint32_t recording = hash_map_get(&selector->recordings, row[0].number);
+	if (recording == HASH_MAP_NONE)
+		return assemble_corrupt(&selector->assemble, "a row belongs to no recording");
+	if (row[1].number >= selector->assemble.parts[recording].map.resource_count)
+		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
+	const struct taken taken = { .recording = recording,
+				     .resource = (uint32_t)row[1].number,
+				     .rows = is_touches ? &selector->touches : &selector->hits,
+				     .size = sizeof(struct selected_row),
+				     .is_touches = is_touches };
+	struct selected *selected = &selector->selected[recording];
+	int64_t count =
+		rows_unpack(&selector->unpacker, is_touches ? BLOCK_TOUCHES : BLOCK_HITS, row[2].bytes, row[2].size);
+	int status = 0;
+	if (count == ERROR_MEMORY)
+		return out_of_memory(selector);
+	if (count < 0)
+		return assemble_corrupt(&selector->assemble, "a block of rows cannot be read");
+	*(is_touches ? &selected->touches_found : &selected->hits_found) += (uint64_t)count;
+	for (int64_t i = 0; i < count && status == 0; i++)
+		status = add_row(selector, &taken, &selector->unpacker.rows[i]);
 	return status;
 }
 
-static int take_touch(void *context, const struct clickhouse_value *row)
+static int take_hits(void *context, const struct clickhouse_value *row)
 {
-	struct selector *selector = context;
-	struct selected_row *added;
-	int status = add_row(selector, row, &selector->touches, sizeof(*added), &added);
-	if (status < 0)
-		return status;
-	selector->selected[hash_map_get(&selector->recordings, row[0].number)].touches_found++;
-	if (!added)
-		return 0;
-	char *text = strndup(row[8].size > 0 ? (const char *)row[8].bytes : "", row[8].size);
-	int64_t mapping = text ? profile_add_string(selector->assemble.profile, text) : ERROR_MEMORY;
-	free(text);
-	added->mapping = (uint32_t)mapping;
-	added->address = row[9].number;
-	return mapping < 0 ? out_of_memory(selector) : 0;
+	return take_block(context, row, false);
+}
+
+static int take_touches(void *context, const struct clickhouse_value *row)
+{
+	return take_block(context, row, true);
 }
 
 /* Appends conditions by which the server need not read all rows of the recordings' days. */
@@ -252,11 +372,12 @@ static void append_conditions(struct selector *selector, struct buffer *sql)
 	int64_t bucket_ns = selector->store->settings.bucket_ns, first_s = INT64_MAX;
 	for (size_t i = 0; i < selector->count; i++)
 		first_s = selector->selected[i].first_s < first_s ? selector->selected[i].first_s : first_s;
+	buffer_printf(sql, " AND time >= toDateTime(%" PRId64 ")", first_s);
 	if (selection->from_unix_ns != INT64_MIN && selection->from_unix_ns > first_s * STORE_NS_PER_S) {
 		first_s = selection->from_unix_ns / bucket_ns * (bucket_ns / STORE_NS_PER_S);
+		buffer_printf(sql, " AND last >= toDateTime(%" PRId64 ")", first_s);
 		selector->is_part = true;
 	}
-	buffer_printf(sql, " AND time >= toDateTime(%" PRId64 ")", first_s);
 	if (selection->to_unix_ns != INT64_MAX && selection->to_unix_ns / STORE_NS_PER_S < UINT32_MAX) {
 		int64_t to_s = selection->to_unix_ns < 0 ? 0 : selection->to_unix_ns / STORE_NS_PER_S;
 		buffer_printf(sql, " AND time <= toDateTime(%" PRId64 ")", to_s);
@@ -275,13 +396,11 @@ static void append_conditions(struct selector *selector, struct buffer *sql)
 	buffer_append_byte(sql, ')');
 }
 
-static int read_table(struct selector *selector, const char *table, const char *more, struct clickhouse_query *query)
+static int read_table(struct selector *selector, const char *table, struct clickhouse_query *query)
 {
 	struct buffer sql;
 	buffer_init(&sql);
-	buffer_printf(&sql,
-		      "SELECT batch, number, thread, labels, timed, time, stack, hits, %s FROM %s WHERE batch IN ids",
-		      more, table);
+	buffer_printf(&sql, "SELECT batch, number, block FROM %s WHERE batch IN ids", table);
 	append_conditions(selector, &sql);
 	query->ids = selector->batches;
 	query->id_count = selector->count;
@@ -324,14 +443,16 @@ static int check_removed(struct selector *selector)
 
 static int read_rows(struct selector *selector)
 {
-	struct clickhouse_query hits = { .types = "qdddbdqqq", .take = take_hit };
-	struct clickhouse_query touches = { .types = "qdddbdqqsq", .take = take_touch };
+	struct clickhouse_query hits = { .types = "qds", .take = take_hits };
+	struct clickhouse_query touches = { .types = "qds", .take = take_touches };
 	bool has_touches = false;
 	for (size_t i = 0; i < selector->count; i++)
 		has_touches = has_touches || selector->selected[i].touch_rows > 0;
-	int status = read_table(selector, "hits", "samples", &hits);
+	int status = read_lists(selector);
+	if (status == 0)
+		status = read_table(selector, "hits", &hits);
 	if (status == 0 && has_touches)
-		status = read_table(selector, "touches", "mapping, address", &touches);
+		status = read_table(selector, "touches", &touches);
 	if (status == 0)
 		status = clickhouse_names_read(&selector->names);
 	int removed = status == 0 || status == ERROR_CORRUPT ? check_removed(selector) : 0;
@@ -364,7 +485,7 @@ static int add_rows(struct selector *selector, struct selected_rows *rows, bool 
 		const struct assembled_row values = {
 			.recording = row->recording,
 			.resource = row->resource,
-			.thread = row->thread == NO_THREAD ? -1 : (int64_t)row->thread,
+			.thread = row->thread == PROFILE_NONE ? -1 : (int64_t)row->thread,
 			.labels = row->labels,
 			.bucket = row->bucket,
 			.node = (uint32_t)node,
@@ -399,15 +520,20 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 				     .selection = selection,
 				     .error = error ? error : &own };
 	hash_map_init(&selector.recordings);
+	hash_map_init(&selector.list_numbers);
 	clickhouse_names_init(&selector.names, selector.store, selector.error);
 	clickhouse_names_source(&selector.names, &source);
 	int status = assemble_init(&selector.assemble, selection, selector.store->settings.bucket_ns, &source,
 				   selector.error);
+	if (rows_unpacker_init(&selector.unpacker) < 0 && status == 0)
+		status = out_of_memory(&selector);
 	if (status == 0)
 		status = select_all(&selector);
 	struct profile *profile = assemble_finish(&selector.assemble, status);
 	clickhouse_names_release(&selector.names);
 	hash_map_release(&selector.recordings);
+	rows_unpacker_release(&selector.unpacker);
+	release_lists(&selector);
 	free(selector.batches);
 	free(selector.selected);
 	free(selector.hits.items);

@@ -32,10 +32,12 @@ struct merge {
 	int64_t duration_ns;   /* of all recordings so far, which stand one behind the other */
 	int64_t first_unix_ns; /* the earliest start; 0: none is known */
 	bool lacks_duration;   /* one of them has none, so that of the sum is not known */
-	bool keeps_apart;      /* merge_keep_apart; `sum` then has no items */
+	bool keeps_apart;      /* merge_keep_apart; `sum` then has items of the present recording alone */
 	/* The present recording: its paths, and their ids by hash. */
 	const struct batch *batch;
 	struct hash_map modules, functions, locations, stacks;
+	uint32_t *nodes; /* of the sum, by node of the recording; PROFILE_NONE: not known yet; owned */
+	size_t node_capacity;
 };
 
 /* --- rows --- */
@@ -82,24 +84,6 @@ static void release_rows(struct merge_rows *rows)
 {
 	free(rows->items);
 	hash_map_release(&rows->index);
-}
-
-/* Adds up the hits of a recording by their call paths. */
-static int sum_recording(const struct batch *batch, struct merge_rows *rows)
-{
-	const struct profile *profile = batch->profile;
-	int status = 0;
-	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		struct merge_row row = { .node = batch->same[hit->node],
-					 .resource = hit->resource,
-					 .labels = profile_hit_labels(profile, i),
-					 .hits = hit->count };
-		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
-			row.size = row.hits / profile_hit_samples(profile, hit);
-		status = add_row(rows, &row);
-	}
-	return status;
 }
 
 /* --- the paths of the present recording, for the assembly --- */
@@ -198,10 +182,26 @@ static int read_stack(void *context, int64_t id, struct assembled_stack *row)
 static int index_new(struct hash_map *map, const struct hash_map *known, const uint64_t *hashes, size_t count)
 {
 	int status = 0;
-	hash_map_clear(map);
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (hashes[i] && hash_map_get(known, hashes[i]) == HASH_MAP_NONE)
 			status = hash_map_put(map, hashes[i], (uint32_t)i);
+	return status;
+}
+
+/* Notes the nodes of the sum that stacks of the recording have, and the ids of new stacks. */
+static int index_stacks(struct merge *merge, const struct batch *batch)
+{
+	size_t count = batch->profile->node_count;
+	int status = ARRAY_RESERVE(merge->nodes, merge->node_capacity, count);
+	hash_map_clear(&merge->stacks);
+	if (status == 0)
+		merge->nodes[PROFILE_ROOT] = PROFILE_ROOT;
+	for (size_t i = 1; i < count && status == 0; i++) {
+		uint64_t hash = batch->nodes[i];
+		merge->nodes[i] = hash ? hash_map_get(&merge->assemble.stacks, hash) : PROFILE_NONE;
+		if (hash && merge->nodes[i] == PROFILE_NONE)
+			status = hash_map_put(&merge->stacks, hash, (uint32_t)i);
+	}
 	return status;
 }
 
@@ -210,13 +210,29 @@ static int index_recording(struct merge *merge, const struct batch *batch)
 	const struct profile *profile = batch->profile;
 	const struct assemble *assemble = &merge->assemble;
 	merge->batch = batch;
-	int status = index_new(&merge->modules, &assemble->modules, batch->modules, profile->module_count);
+	int status = index_stacks(merge, batch);
+	hash_map_clear(&merge->modules);
+	hash_map_clear(&merge->functions);
+	hash_map_clear(&merge->locations);
+	if (status < 0 || merge->stacks.count == 0)
+		return status;
+	status = index_new(&merge->modules, &assemble->modules, batch->modules, profile->module_count);
 	if (status == 0)
 		status = index_new(&merge->functions, &assemble->functions, batch->functions, profile->function_count);
-	if (status == 0)
-		status = index_new(&merge->locations, &assemble->locations, batch->locations,
-				   batch_location_count(batch));
-	return status == 0 ? index_new(&merge->stacks, &assemble->stacks, batch->nodes, profile->node_count) : status;
+	return status == 0 ? index_new(&merge->locations, &assemble->locations, batch->locations,
+				       batch_location_count(batch))
+			   : status;
+}
+
+/* Returns the node of the sum, or a negative error. */
+static int64_t node_of(struct merge *merge, uint32_t node)
+{
+	if (merge->nodes[node] != PROFILE_NONE)
+		return merge->nodes[node];
+	int64_t id = assemble_stack(&merge->assemble, (int64_t)merge->batch->nodes[node]);
+	if (id >= 0)
+		merge->nodes[node] = (uint32_t)id;
+	return id;
 }
 
 /* --- life cycle --- */
@@ -264,6 +280,7 @@ void merge_free(struct merge *merge)
 	hash_map_release(&merge->functions);
 	hash_map_release(&merge->locations);
 	hash_map_release(&merge->stacks);
+	free(merge->nodes);
 	free(merge);
 }
 
@@ -287,26 +304,40 @@ static int put_row(struct merge *merge, const struct merge_row *row)
 	return status;
 }
 
-/* Adds the rows of a recording to those of the sum. Returns 0 or a negative error. */
-static int add_rows(struct merge *merge, const struct merge_rows *rows, size_t recording)
+/* Makes the rows of a recording, which is kept apart, hits of the sum. */
+static int put_rows(struct merge *merge)
+{
+	struct merge_rows *rows = &merge->sum;
+	int status = 0;
+	for (size_t i = 0; i < rows->count && status == 0; i++)
+		status = put_row(merge, &rows->items[i]);
+	rows->count = 0;
+	hash_map_clear(&rows->index);
+	return status;
+}
+
+/* Adds the hits of a recording to the sum. Returns 0 or a negative error. */
+static int add_hits(struct merge *merge, size_t recording)
 {
 	struct assemble *assemble = &merge->assemble;
 	const struct description_map *map = &assemble->parts[recording].map;
+	const struct profile *profile = merge->batch->profile;
 	int status = 0;
-	for (size_t i = 0; i < rows->count && status == 0; i++) {
-		struct merge_row row = rows->items[i];
-		int64_t node = row.node == PROFILE_ROOT
-				       ? PROFILE_ROOT
-				       : assemble_stack(assemble, (int64_t)merge->batch->nodes[row.node]);
+	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		int64_t node = node_of(merge, hit->node);
 		if (node < 0)
 			return (int)node;
-		row.node = (uint32_t)node;
-		row.resource = map->resources[row.resource];
-		row.labels = map->label_sets[row.labels];
-		status = merge->keeps_apart ? count_hits(&merge->sum, &row) : add_row(&merge->sum, &row);
-		if (status == 0 && merge->keeps_apart)
-			status = put_row(merge, &row);
+		struct merge_row row = { .node = (uint32_t)node,
+					 .resource = map->resources[hit->resource],
+					 .labels = map->label_sets[profile_hit_labels(profile, i)],
+					 .hits = hit->count };
+		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
+			row.size = row.hits / profile_hit_samples(profile, hit);
+		status = add_row(&merge->sum, &row);
 	}
+	if (status == 0 && merge->keeps_apart)
+		status = put_rows(merge);
 	return status < 0 ? assemble_fail(assemble, status) : 0;
 }
 
@@ -316,9 +347,7 @@ static int add_touches(struct merge *merge, size_t recording)
 	int status = 0;
 	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
 		const struct batch_touch *touch = &batch->touches[i];
-		int64_t node = touch->node == PROFILE_ROOT
-				       ? PROFILE_ROOT
-				       : assemble_stack(&merge->assemble, (int64_t)batch->nodes[touch->node]);
+		int64_t node = node_of(merge, touch->node);
 		uint32_t thread = batch->series[touch->series].thread; /* pages are those of a process */
 		const struct assembled_row row = { .recording = recording,
 						   .resource = batch->series[touch->series].resource,
@@ -358,13 +387,8 @@ static int add_batch(struct merge *merge, const struct store_recording *recordin
 	if (number < 0)
 		return (int)number;
 	add_times(merge, batch->profile, end_ns);
-	struct merge_rows rows = { 0 };
-	hash_map_init(&rows.index);
 	int status = index_recording(merge, batch);
-	if (status == 0)
-		status = sum_recording(batch, &rows);
-	status = status < 0 ? assemble_fail(&merge->assemble, status) : add_rows(merge, &rows, (size_t)number);
-	release_rows(&rows);
+	status = status < 0 ? assemble_fail(&merge->assemble, status) : add_hits(merge, (size_t)number);
 	return status == 0 ? add_touches(merge, (size_t)number) : status;
 }
 

@@ -18,6 +18,7 @@
 static void close_store(struct store *base)
 {
 	struct sqlite_store *store = (struct sqlite_store *)base;
+	sqlite_known_forget(store);
 	sqlite3_close(store->db);
 	free(store->path);
 	free(store);

@@ -4,15 +4,27 @@
 
 #include <sqlite3.h>
 
+#include "base/hash_map.h"
 #include "store/store.h"
 
 enum { SQLITE_WAIT_MS = 60000 }; /* for other writers */
+
+/* The tables whose rows a writer finds by keys: a hash of their content, or of a stack its caller's id and its location's, in 32 bits each. */
+enum sqlite_table { SQLITE_MODULES, SQLITE_FUNCTIONS, SQLITE_LOCATIONS, SQLITE_STACKS, SQLITE_TABLES };
+
+/* Ids that a writer knows, by keys (sqlite_known.c). */
+struct sqlite_known {
+	struct hash_map ids;
+	bool is_whole; /* a key that is not here is not in the store */
+};
 
 struct sqlite_store {
 	struct store store; /* first */
 	sqlite3 *db;        /* owned */
 	char *path;         /* owned */
 	struct store_settings settings;
+	struct sqlite_known known[SQLITE_TABLES];
+	int64_t known_version; /* of the store's content; others change it */
 };
 
 /* Sets the error to "cannot VERB store 'PATH': REASON", by the last error of SQLite. Returns its code. */
@@ -39,6 +51,18 @@ struct profile *sqlite_store_select(struct store *base, const struct store_selec
 int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
 int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 		       struct error *error);
+
+/* sqlite_known.c: the ids of rows that recordings need again and again, as long as the store is open. */
+
+/* Returns the largest id of rows of those tables: call paths are numbered in 32 bits. */
+#define SQLITE_ID_MOST (INT64_C(0xffffffff) - 1)
+
+/* At the begin of a transaction that writes: forgets all ids if another program changed the store, and reads all rows of a table at once
+ * where one needs many of them. `wanted`: the number of keys that may be looked up, by table. Returns 0 or a negative error. */
+int sqlite_known_begin(struct sqlite_store *store, const size_t *wanted, struct error *error);
+
+/* After a transaction that failed, and at the end. */
+void sqlite_known_forget(struct sqlite_store *store);
 
 /* sqlite_schema.c: the tables of a store on SQLite: making them, and checking that a file has exactly these. */
 

@@ -3,38 +3,35 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/compare.h"
-#include "store/batch.h"
 #include "store/hash.h"
+#include "store/row_blocks.h"
 #include "store/sqlite.h"
 
 static const char VERB[] = "write";
-
-enum table { MODULES, FUNCTIONS, LOCATIONS, STACKS, TABLES };
 
 struct adder {
 	struct sqlite_store *store;
 	const struct store_recording *recording;
 	struct batch *batch;
 	struct error *error;
-	sqlite3_stmt *find[TABLES], *insert[TABLES];
-	sqlite3_stmt *insert_frame;
-	int64_t *ids[TABLES]; /* of the store, by ids of the recording; 0: not known yet. Owned */
-	int64_t profile;      /* id of the new row */
-	int64_t first_series; /* id of series 0 */
+	sqlite3_stmt *find[SQLITE_TABLES], *insert[SQLITE_TABLES];
+	sqlite3_stmt *insert_frame, *insert_block;
+	int64_t *ids[SQLITE_TABLES]; /* of the store, by ids of the recording; 0: not known yet. Owned */
+	int64_t profile;             /* id of the new row */
 };
 
-static const char *const finds[TABLES] = {
-	"SELECT id FROM modules WHERE hash = ?",
-	"SELECT id FROM functions WHERE hash = ?",
-	"SELECT id FROM locations WHERE hash = ?",
-	"SELECT id FROM stacks WHERE hash = ?",
+static const char *const finds[SQLITE_TABLES] = {
+	[SQLITE_MODULES] = "SELECT id FROM modules WHERE hash = ?",
+	[SQLITE_FUNCTIONS] = "SELECT id FROM functions WHERE hash = ?",
+	[SQLITE_LOCATIONS] = "SELECT id FROM locations WHERE hash = ?",
+	[SQLITE_STACKS] = "SELECT id FROM stacks WHERE parent = ?1 >> 32 & 0xffffffff AND location = ?1 & 0xffffffff",
 };
-static const char *const inserts[TABLES] = {
-	"INSERT INTO modules(hash, path, kind, build_id) VALUES(?, ?, ?, ?)",
-	"INSERT INTO functions(hash, name, linkage, module, file, line, role, category) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-	"INSERT INTO locations(hash, module, address, by_frames) VALUES(?, ?, ?, ?)",
-	"INSERT INTO stacks(hash, parent, location) VALUES(?, ?, ?)",
+static const char *const inserts[SQLITE_TABLES] = {
+	[SQLITE_MODULES] = "INSERT INTO modules(hash, path, kind, build_id) VALUES(?, ?, ?, ?)",
+	[SQLITE_FUNCTIONS] = "INSERT INTO functions(hash, name, linkage, module, file, line, role, category) "
+			     "VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+	[SQLITE_LOCATIONS] = "INSERT INTO locations(hash, module, address, by_frames) VALUES(?, ?, ?, ?)",
+	[SQLITE_STACKS] = "INSERT INTO stacks(parent, location) VALUES(?1 >> 32 & 0xffffffff, ?1 & 0xffffffff)",
 };
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
@@ -47,60 +44,79 @@ static void bind_string(const struct adder *adder, sqlite3_stmt *statement, int 
 	bind_text(statement, at, profile_string(adder->batch->profile, string));
 }
 
-/* Returns the id of the row with that hash, 0 if there is none, or a negative error. */
-static int64_t find(const struct adder *adder, enum table table, uint64_t hash)
+/* Keeps an id for the next recording. Returns it, or a negative error. */
+static int64_t know(const struct adder *adder, enum sqlite_table table, uint64_t key, int64_t id)
 {
+	if (id > SQLITE_ID_MOST)
+		return error_set(adder->error, ERROR_NO_SPACE,
+				 "cannot write store '%s': it has too many call paths (cpprof store prune)",
+				 adder->store->path);
+	if (hash_map_put(&adder->store->known[table].ids, key, (uint32_t)id) < 0)
+		return error_memory(adder->error);
+	return id;
+}
+
+/* Returns the id of the row with that key, 0 if there is none, or a negative error. */
+static int64_t find(const struct adder *adder, enum sqlite_table table, uint64_t key)
+{
+	const struct sqlite_known *known = &adder->store->known[table];
+	uint32_t found = hash_map_get(&known->ids, key);
+	if (found != HASH_MAP_NONE || known->is_whole)
+		return found == HASH_MAP_NONE ? 0 : found;
 	sqlite3_stmt *statement = adder->find[table];
-	sqlite3_bind_int64(statement, 1, (int64_t)hash);
+	sqlite3_bind_int64(statement, 1, (int64_t)key);
 	int step = sqlite3_step(statement);
 	int64_t id = step == SQLITE_ROW    ? sqlite3_column_int64(statement, 0)
 		     : step == SQLITE_DONE ? 0
 					   : sqlite_fail(adder->store, "read", adder->error);
 	sqlite3_reset(statement);
-	return id;
+	if (step == SQLITE_ROW && id <= 0)
+		return error_set(adder->error, ERROR_CORRUPT,
+				 "cannot write store '%s': it is damaged: a row has no number", adder->store->path);
+	return id > 0 ? know(adder, table, key, id) : id;
 }
 
 /* Inserts the row whose other values are bound. Returns its id or a negative error. */
-static int64_t insert(const struct adder *adder, enum table table, uint64_t hash)
+static int64_t insert(const struct adder *adder, enum sqlite_table table, uint64_t key)
 {
-	sqlite3_bind_int64(adder->insert[table], 1, (int64_t)hash);
+	sqlite3_bind_int64(adder->insert[table], 1, (int64_t)key);
 	int status = sqlite_run(adder->store, adder->insert[table], VERB, adder->error);
-	return status < 0 ? status : sqlite3_last_insert_rowid(adder->store->db);
+	return status < 0 ? status : know(adder, table, key, sqlite3_last_insert_rowid(adder->store->db));
 }
 
 /* --- names --- */
 
 static int64_t add_module(struct adder *adder, uint32_t id)
 {
-	int64_t *known = &adder->ids[MODULES][id];
+	int64_t *known = &adder->ids[SQLITE_MODULES][id];
 	uint64_t hash = adder->batch->modules[id];
 	if (*known)
 		return *known;
-	*known = find(adder, MODULES, hash);
+	*known = find(adder, SQLITE_MODULES, hash);
 	if (*known)
 		return *known;
 	const struct profile_module *module = &adder->batch->profile->modules[id];
-	sqlite3_stmt *statement = adder->insert[MODULES];
+	sqlite3_stmt *statement = adder->insert[SQLITE_MODULES];
 	bind_string(adder, statement, 2, module->path);
 	sqlite3_bind_int(statement, 3, module->kind);
 	sqlite3_bind_blob(statement, 4, module->build_id, module->build_id_bytes, SQLITE_STATIC);
-	return *known = insert(adder, MODULES, hash);
+	return *known = insert(adder, SQLITE_MODULES, hash);
 }
 
 static int64_t add_function(struct adder *adder, uint32_t id)
 {
-	int64_t *known = &adder->ids[FUNCTIONS][id];
+	int64_t *known = &adder->ids[SQLITE_FUNCTIONS][id];
 	uint64_t hash = adder->batch->functions[id];
 	if (*known)
 		return *known;
-	*known = find(adder, FUNCTIONS, hash);
+	*known = find(adder, SQLITE_FUNCTIONS, hash);
 	if (*known)
 		return *known;
 	const struct profile_function *function = &adder->batch->profile->functions[id];
 	int64_t module = function->module == PROFILE_NONE ? 0 : add_module(adder, function->module);
 	if (module < 0)
 		return module;
-	sqlite3_stmt *statement = adder->insert[FUNCTIONS];
+	sqlite3_stmt *statement = adder->insert[SQLITE_FUNCTIONS];
 	bind_string(adder, statement, 2, function->name);
 	bind_string(adder, statement, 3, function->linkage);
 	sqlite3_bind_int64(statement, 4, module);
@@ -108,7 +124,7 @@ static int64_t add_function(struct adder *adder, uint32_t id)
 	sqlite3_bind_int64(statement, 6, function->line);
 	sqlite3_bind_int(statement, 7, function->role);
 	bind_string(adder, statement, 8, function->group);
-	return *known = insert(adder, FUNCTIONS, hash);
+	return *known = insert(adder, SQLITE_FUNCTIONS, hash);
 }
 
 static int add_frame(struct adder *adder, int64_t location, uint32_t depth, const struct profile_frame *frame)
@@ -136,21 +152,21 @@ static int64_t add_location(struct adder *adder, uint32_t id)
 	const struct profile *profile = adder->batch->profile;
 	uint8_t marks;
 	const struct profile_location *location = batch_location(adder->batch, id, &marks);
-	int64_t *known = &adder->ids[LOCATIONS][id];
+	int64_t *known = &adder->ids[SQLITE_LOCATIONS][id];
 	uint64_t hash = adder->batch->locations[id];
 	if (*known)
 		return *known;
-	*known = find(adder, LOCATIONS, hash);
+	*known = find(adder, SQLITE_LOCATIONS, hash);
 	if (*known)
 		return *known;
 	int64_t module = add_module(adder, location->module);
 	if (module < 0)
 		return module;
-	sqlite3_stmt *statement = adder->insert[LOCATIONS];
+	sqlite3_stmt *statement = adder->insert[SQLITE_LOCATIONS];
 	sqlite3_bind_int64(statement, 2, module);
 	sqlite3_bind_int64(statement, 3, (int64_t)location->address);
 	sqlite3_bind_int(statement, 4, marks);
-	*known = insert(adder, LOCATIONS, hash);
+	*known = insert(adder, SQLITE_LOCATIONS, hash);
 	for (uint32_t i = 0; *known > 0 && location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		int status = add_frame(adder, *known, i, &profile->frames[location->first_frame + i]);
 		if (status < 0)
@@ -159,28 +175,28 @@ static int64_t add_location(struct adder *adder, uint32_t id)
 	return *known;
 }
 
+/* Callers come first. */
 static int add_stacks(struct adder *adder)
 {
 	const struct batch *batch = adder->batch;
+	int64_t *ids = adder->ids[SQLITE_STACKS];
 	for (size_t i = 1; i < batch->profile->node_count; i++) {
-		const struct profile_node *node = &batch->profile->nodes[i];
 		if (!batch->nodes[i])
 			continue;
-		int64_t id = find(adder, STACKS, batch->nodes[i]);
-		int64_t location = id ? 0 : add_location(adder, batch->node_locations[i]);
-		if (id == 0 && location > 0) {
-			sqlite3_bind_int64(adder->insert[STACKS], 2, adder->ids[STACKS][node->parent]);
-			sqlite3_bind_int64(adder->insert[STACKS], 3, location);
-			id = insert(adder, STACKS, batch->nodes[i]);
-		}
-		if (id < 0 || location < 0)
-			return (int)(id < 0 ? id : location);
-		adder->ids[STACKS][i] = id;
+		int64_t location = add_location(adder, batch->node_locations[i]);
+		if (location < 0)
+			return (int)location;
+		uint64_t key = (uint64_t)ids[batch->profile->nodes[i].parent] << 32 | (uint64_t)location;
+		ids[i] = find(adder, SQLITE_STACKS, key);
+		if (ids[i] == 0)
+			ids[i] = insert(adder, SQLITE_STACKS, key);
+		if (ids[i] < 0)
+			return (int)ids[i];
 	}
 	return 0;
 }
 
-/* --- the recording, its series and hits --- */
+/* --- the recording --- */
 
 static int run_once(const struct adder *adder, sqlite3_stmt *statement)
 {
@@ -239,74 +255,34 @@ static int add_labels(const struct adder *adder)
 	return 0;
 }
 
-static int add_series(struct adder *adder)
+static int insert_block(void *context, const struct row_block *block)
 {
-	const struct batch *batch = adder->batch;
-	sqlite3_stmt *statement = sqlite_prepare(
-		adder->store, "INSERT INTO series(profile, resource, number, thread, labels) VALUES(?, ?, ?, ?, ?)",
-		adder->error);
-	int status = statement ? 0 : adder->error->code;
-	for (size_t i = 0; i < batch->series_count && status == 0; i++) {
-		const struct batch_series *series = &batch->series[i];
-		sqlite3_bind_int64(statement, 1, adder->profile);
-		bind_string(adder, statement, 2, batch->profile->resources[series->resource].name);
-		sqlite3_bind_int64(statement, 3, series->resource);
-		sqlite3_bind_int64(statement, 4, series->thread == PROFILE_NONE ? -1 : (int64_t)series->thread);
-		sqlite3_bind_int64(statement, 5, series->labels);
-		status = sqlite_run(adder->store, statement, VERB, adder->error);
-		if (i == 0)
-			adder->first_series = sqlite3_last_insert_rowid(adder->store->db);
-	}
-	sqlite3_finalize(statement);
-	return status;
+	const struct adder *adder = context;
+	sqlite3_stmt *statement = adder->insert_block;
+	sqlite3_bind_int64(statement, 1, adder->profile);
+	sqlite3_bind_int64(statement, 2, block->resource);
+	sqlite3_bind_int64(statement, 3, block->first);
+	sqlite3_bind_int64(statement, 4, block->last);
+	sqlite3_bind_int64(statement, 5, (int64_t)block->rows);
+	sqlite3_bind_blob64(statement, 6, block->bytes, block->size, SQLITE_STATIC);
+	return sqlite_run(adder->store, statement, VERB, adder->error);
 }
 
-static int compare_hits(const void *left, const void *right, void *context)
+static int add_rows(struct adder *adder, enum format_block_type type, const char *table, size_t count)
 {
-	const struct batch_hit *a = left, *b = right;
-	const int64_t *stacks = context;
-	return COMPARE(a->series, b->series) ?: COMPARE(a->bucket, b->bucket) ?:
-	       COMPARE(stacks[a->node], stacks[b->node]) ?: COMPARE(a->hits, b->hits);
-}
-
-/* Rows come in the order of the table, so that its pages fill up. */
-static int add_hits(struct adder *adder)
-{
-	struct batch *batch = adder->batch;
-	const int64_t *stacks = adder->ids[STACKS];
-	sqlite3_stmt *statement = sqlite_prepare(adder->store, "INSERT INTO hits VALUES(?, ?, ?, ?, ?)", adder->error);
-	int status = statement ? 0 : adder->error->code;
-	qsort_r(batch->hits, batch->hit_count, sizeof(*batch->hits), compare_hits, adder->ids[STACKS]);
-	for (size_t i = 0; i < batch->hit_count && status == 0; i++) {
-		const struct batch_hit *hit = &batch->hits[i];
-		sqlite3_bind_int64(statement, 1, adder->first_series + hit->series);
-		sqlite3_bind_int64(statement, 2, hit->bucket);
-		sqlite3_bind_int64(statement, 3, stacks[hit->node]);
-		sqlite3_bind_int64(statement, 4, (int64_t)hit->hits);
-		sqlite3_bind_int64(statement, 5, (int64_t)hit->samples);
-		status = sqlite_run(adder->store, statement, VERB, adder->error);
-	}
-	sqlite3_finalize(statement);
-	return status;
-}
-
-static int add_touches(struct adder *adder)
-{
-	const struct batch *batch = adder->batch;
-	sqlite3_stmt *statement =
-		sqlite_prepare(adder->store, "INSERT INTO touches VALUES(?, ?, ?, ?, ?, ?)", adder->error);
-	int status = statement ? 0 : adder->error->code;
-	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
-		const struct batch_touch *touch = &batch->touches[i];
-		sqlite3_bind_int64(statement, 1, adder->first_series + touch->series);
-		sqlite3_bind_int64(statement, 2, touch->bucket);
-		sqlite3_bind_int64(statement, 3, adder->ids[STACKS][touch->node]);
-		bind_string(adder, statement, 4, touch->mapping);
-		sqlite3_bind_int64(statement, 5, (int64_t)touch->address);
-		sqlite3_bind_int64(statement, 6, (int64_t)touch->hits);
-		status = sqlite_run(adder->store, statement, VERB, adder->error);
-	}
-	sqlite3_finalize(statement);
+	const struct row_blocks blocks = { .batch = adder->batch,
+					   .stacks = adder->ids[SQLITE_STACKS],
+					   .take = insert_block,
+					   .context = adder,
+					   .error = adder->error };
+	char sql[128];
+	if (count == 0)
+		return 0;
+	snprintf(sql, sizeof(sql),
+		 "INSERT INTO %s(profile, resource, first, last, rows, block) VALUES(?, ?, ?, ?, ?, ?)", table);
+	adder->insert_block = sqlite_prepare(adder->store, sql, adder->error);
+	int status = adder->insert_block ? row_blocks_make(&blocks, type) : adder->error->code;
+	sqlite3_finalize(adder->insert_block);
 	return status;
 }
 
@@ -315,9 +291,9 @@ static int add_touches(struct adder *adder)
 static int begin(struct adder *adder)
 {
 	const struct profile *profile = adder->batch->profile;
-	const size_t counts[TABLES] = { profile->module_count, profile->function_count,
-					batch_location_count(adder->batch), profile->node_count };
-	for (int i = 0; i < TABLES; i++) {
+	const size_t counts[SQLITE_TABLES] = { profile->module_count, profile->function_count,
+					       batch_location_count(adder->batch), profile->node_count };
+	for (int i = 0; i < SQLITE_TABLES; i++) {
 		adder->ids[i] = calloc(counts[i] + 1, sizeof(*adder->ids[i]));
 		if (!adder->ids[i])
 			return error_set(adder->error, ERROR_MEMORY, "cannot write store '%s': out of memory",
@@ -329,12 +305,12 @@ static int begin(struct adder *adder)
 	}
 	adder->insert_frame =
 		sqlite_prepare(adder->store, "INSERT INTO frames VALUES(?, ?, ?, ?, ?, ?, ?, ?)", adder->error);
-	return adder->insert_frame ? 0 : adder->error->code;
+	return adder->insert_frame ? sqlite_known_begin(adder->store, counts, adder->error) : adder->error->code;
 }
 
 static void end(struct adder *adder)
 {
-	for (int i = 0; i < TABLES; i++) {
+	for (int i = 0; i < SQLITE_TABLES; i++) {
 		free(adder->ids[i]);
 		sqlite3_finalize(adder->find[i]);
 		sqlite3_finalize(adder->insert[i]);
@@ -352,11 +328,9 @@ static int add_all(struct adder *adder)
 	if (status == 0)
 		status = add_stacks(adder);
 	if (status == 0)
-		status = add_series(adder);
+		status = add_rows(adder, BLOCK_HITS, "hits", adder->batch->hit_count);
 	if (status == 0)
-		status = add_hits(adder);
-	if (status == 0)
-		status = add_touches(adder);
+		status = add_rows(adder, BLOCK_TOUCHES, "touches", adder->batch->touch_count);
 	end(adder);
 	return status;
 }
@@ -403,5 +377,9 @@ int sqlite_store_add(struct store *base, const struct store_recording *recording
 
 int sqlite_store_end(struct store *base, int status, struct error *error)
 {
-	return sqlite_end((struct sqlite_store *)base, status, VERB, error);
+	struct sqlite_store *store = (struct sqlite_store *)base;
+	status = sqlite_end(store, status, VERB, error);
+	if (status < 0)
+		sqlite_known_forget(store);
+	return status;
 }

@@ -4,14 +4,14 @@
  * else's SQL.
  *
  * Rows have small numbers as ids instead of their hashes, because hits, most of a store, then need
- * a few bytes each; they are in the order in which they are added, so that pages fill up. A
+ * a byte or two each; they are in the order in which they are added, so that pages fill up. A
  * caller's stack has a smaller id than the stack itself.
  */
 #include "store/sqlite.h"
 
 #include <string.h>
 
-enum { APPLICATION = 0x63707066, VERSION = 1 };
+enum { APPLICATION = 0x63707066, VERSION = 2 };
 
 static const char *const tables[] = {
 	"CREATE TABLE settings(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
@@ -34,22 +34,19 @@ static const char *const tables[] = {
 	"CREATE TABLE frames(location INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL, file TEXT, "
 	"line INTEGER NOT NULL, discriminator INTEGER NOT NULL, inlined INTEGER NOT NULL, kind INTEGER NOT NULL, "
 	"PRIMARY KEY(location, depth)) WITHOUT ROWID",
-	/* parent: 0 if the location is the outermost one */
-	"CREATE TABLE stacks(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL UNIQUE, parent INTEGER NOT NULL, "
-	"location INTEGER NOT NULL)",
-	/* number, thread, labels: ids in the profile's description; thread -1: none */
-	"CREATE TABLE series(id INTEGER PRIMARY KEY, profile INTEGER NOT NULL, resource TEXT NOT NULL, "
-	"number INTEGER NOT NULL, thread INTEGER NOT NULL, labels INTEGER NOT NULL)",
-	/* bucket: from the profile's first_bucket on; -1: hits without a time. Samples of
-	 * unequal hits are in several rows. */
-	"CREATE TABLE hits(series INTEGER NOT NULL, bucket INTEGER NOT NULL, stack INTEGER NOT NULL, "
-	"hits INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, bucket, stack, hits, samples)) "
-	"WITHOUT ROWID",
-	"CREATE TABLE touches(series INTEGER NOT NULL, bucket INTEGER NOT NULL, stack INTEGER NOT NULL, "
-	"mapping TEXT NOT NULL, address INTEGER NOT NULL, hits INTEGER NOT NULL, "
-	"PRIMARY KEY(series, bucket, stack, mapping, address)) WITHOUT ROWID",
+	/* parent: 0 if the location is the outermost one. The index has small numbers instead of a hash, and
+	 * new paths come near its end. */
+	"CREATE TABLE stacks(id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, location INTEGER NOT NULL, "
+	"UNIQUE(parent, location))",
+	/* Many rows in one block (store/rows.h). resource: its id in the profile's description; first, last: buckets, from the
+	 * profile's first_bucket on; -1: hits without a time. */
+	"CREATE TABLE hits(id INTEGER PRIMARY KEY, profile INTEGER NOT NULL, resource INTEGER NOT NULL, "
+	"first INTEGER NOT NULL, last INTEGER NOT NULL, rows INTEGER NOT NULL, block BLOB NOT NULL)",
+	"CREATE TABLE touches(id INTEGER PRIMARY KEY, profile INTEGER NOT NULL, resource INTEGER NOT NULL, "
+	"first INTEGER NOT NULL, last INTEGER NOT NULL, rows INTEGER NOT NULL, block BLOB NOT NULL)",
 	/* Indices come last: VACUUM moves them there. */
-	"CREATE INDEX series_of_profile ON series(profile)",
+	"CREATE INDEX hits_of_profile ON hits(profile)",
+	"CREATE INDEX touches_of_profile ON touches(profile)",
 };
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
@@ -146,6 +143,12 @@ int sqlite_schema_check(struct sqlite_store *store, struct error *error)
 	if (version > VERSION)
 		return error_set(error, ERROR_VERSION, "cannot open store '%s': a newer cpprof made it (update cpprof)",
 				 store->path);
+	if (version > 0 && version < VERSION)
+		return error_set(
+			error, ERROR_VERSION,
+			"cannot open store '%s': an older cpprof made it, and this one has other tables (add the "
+			"recordings to a new store, or read it with that cpprof)",
+			store->path);
 	if (count != (int)TABLES || version != VERSION)
 		return error_set(error, ERROR_CORRUPT,
 				 "cannot open store '%s': its tables are not those of a store (make a new one)",

@@ -5,9 +5,11 @@
 
 #include "base/array.h"
 #include "store/assemble.h"
+#include "store/batch.h"
+#include "store/rows.h"
 #include "store/sqlite.h"
 
-enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, SERIES, HITS, TOUCHES, LABELS, SOURCES, LOOKUPS };
+enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, HITS, TOUCHES, LABELS, SOURCES, LOOKUPS };
 
 static const char *const lookups[LOOKUPS] = {
 	[MODULE] = "SELECT path, kind, build_id FROM modules WHERE id = ?",
@@ -16,10 +18,8 @@ static const char *const lookups[LOOKUPS] = {
 	[FRAMES] = "SELECT function, file, line, discriminator, inlined, kind FROM frames WHERE location = ? ORDER BY "
 		   "depth",
 	[STACK] = "SELECT parent, location FROM stacks WHERE id = ?",
-	[SERIES] = "SELECT id, number, thread, labels FROM series WHERE profile = ? ORDER BY id",
-	[HITS] = "SELECT bucket, stack, hits, samples FROM hits WHERE series = ? AND bucket >= ? AND bucket < ?",
-	[TOUCHES] = "SELECT bucket, stack, hits, mapping, address FROM touches WHERE series = ? AND bucket >= ? AND "
-		    "bucket < ?",
+	[HITS] = "SELECT resource, block FROM hits WHERE profile = ? AND last >= ? AND first < ? ORDER BY id",
+	[TOUCHES] = "SELECT resource, block FROM touches WHERE profile = ? AND last >= ? AND first < ? ORDER BY id",
 	[LABELS] = "SELECT key, value FROM labels WHERE profile = ? ORDER BY key",
 	/* the same, behind the labels that a selection with sources adds: the last one of a key counts */
 	[SOURCES] = "SELECT 'service' AS key, service AS value, 0 AS rank FROM profiles WHERE id = ?1 UNION ALL "
@@ -30,6 +30,7 @@ static const char *const lookups[LOOKUPS] = {
 struct selector {
 	const struct sqlite_store *store;
 	struct assemble assemble;
+	struct rows_unpacker unpacker;
 	struct error *error;
 	sqlite3_stmt *statements[LOOKUPS];
 };
@@ -140,52 +141,71 @@ static int read_stack(void *context, int64_t id, struct assembled_stack *stack)
 
 /* --- hits --- */
 
-static int read_rows(struct selector *selector, enum lookup lookup, int64_t series, const struct assembled_row *of)
+/* A recording whose rows are read. */
+struct reading {
+	struct selector *selector;
+	size_t recording;
+	int64_t first, end; /* buckets */
+	bool is_touches;
+	int64_t resource; /* of the present block */
+};
+
+static int add_row(const struct reading *reading, const struct packed_row *row)
 {
-	struct assemble *assemble = &selector->assemble;
-	int64_t first, end;
-	int status;
-	assemble_buckets(assemble, of->recording, &first, &end);
-	sqlite3_stmt *row = begin(selector, lookup, series);
-	sqlite3_bind_int64(row, 2, first);
-	sqlite3_bind_int64(row, 3, end);
-	while ((status = next(selector, row)) > 0) {
-		struct assembled_row values = *of;
-		int64_t node = assemble_stack(assemble, sqlite3_column_int64(row, 1));
-		if (node < 0)
-			return (int)node;
-		values.bucket = sqlite3_column_int64(row, 0);
-		values.node = (uint32_t)node;
-		values.hits = sqlite3_column_int64(row, 2);
-		if (lookup == HITS) {
-			values.samples = sqlite3_column_int64(row, 3);
-			status = assemble_hit(assemble, &values);
-		} else {
-			values.mapping = text_of(row, 3);
-			values.address = sqlite3_column_int64(row, 4);
-			status = assemble_touch(assemble, &values);
-		}
-		if (status < 0)
-			return status;
+	struct assemble *assemble = &reading->selector->assemble;
+	struct assembled_row values = { .recording = reading->recording,
+					.resource = reading->resource,
+					.thread = row->thread == PROFILE_NONE ? -1 : (int64_t)row->thread,
+					.labels = row->labels,
+					.bucket = (int64_t)(row->bucket_after - 1),
+					.hits = (int64_t)row->amount };
+	if (values.bucket < reading->first || values.bucket >= reading->end ||
+	    !assemble_chooses(assemble, values.recording, values.resource, values.labels))
+		return 0;
+	int64_t node = assemble_stack(assemble, (int64_t)row->stack);
+	if (node < 0)
+		return (int)node;
+	values.node = (uint32_t)node;
+	if (reading->is_touches) {
+		values.mapping = reading->selector->unpacker.texts[row->mapping];
+		values.address = (int64_t)row->address;
+		return assemble_touch(assemble, &values);
 	}
+	values.samples = row->size ? values.hits : 0;
+	if (row->size && __builtin_mul_overflow(row->amount, row->size, &values.hits))
+		return assemble_corrupt(assemble, "a row of hits is out of range");
+	return assemble_hit(assemble, &values);
+}
+
+static int read_block(const struct reading *reading, const void *block, size_t bytes)
+{
+	struct rows_unpacker *unpacker = &reading->selector->unpacker;
+	enum format_block_type type = reading->is_touches ? BLOCK_TOUCHES : BLOCK_HITS;
+	int64_t count = rows_unpack(unpacker, type, block, bytes);
+	int status = 0;
+	if (count == ERROR_MEMORY)
+		return assemble_fail(&reading->selector->assemble, ERROR_MEMORY);
+	if (count < 0)
+		return assemble_corrupt(&reading->selector->assemble, "a block of rows cannot be read");
+	for (int64_t i = 0; i < count && status == 0; i++)
+		status = add_row(reading, &unpacker->rows[i]);
 	return status;
 }
 
-static int read_series(struct selector *selector, int64_t profile, size_t recording)
+static int read_rows(struct selector *selector, enum lookup lookup, int64_t profile, size_t recording)
 {
+	const struct assemble *assemble = &selector->assemble;
+	struct reading reading = { .selector = selector, .recording = recording, .is_touches = lookup == TOUCHES };
 	int status;
-	sqlite3_stmt *row = begin(selector, SERIES, profile);
+	assemble_buckets(assemble, recording, &reading.first, &reading.end);
+	sqlite3_stmt *row = begin(selector, lookup, profile);
+	sqlite3_bind_int64(row, 2, reading.first);
+	sqlite3_bind_int64(row, 3, reading.end);
 	while ((status = next(selector, row)) > 0) {
-		const struct assembled_row values = { .recording = recording,
-						      .resource = sqlite3_column_int64(row, 1),
-						      .thread = sqlite3_column_int64(row, 2),
-						      .labels = sqlite3_column_int64(row, 3) };
-		int64_t series = sqlite3_column_int64(row, 0);
-		if (!assemble_chooses(&selector->assemble, recording, values.resource, values.labels))
+		reading.resource = sqlite3_column_int64(row, 0);
+		if (!assemble_needs(assemble, recording, reading.resource))
 			continue;
-		status = read_rows(selector, HITS, series, &values);
-		if (status == 0)
-			status = read_rows(selector, TOUCHES, series, &values);
+		status = read_block(&reading, sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1));
 		if (status < 0)
 			return status;
 	}
@@ -235,7 +255,9 @@ static int read_recording(struct selector *selector, sqlite3_stmt *row)
 		.name = selector->store->path,
 	};
 	int64_t number = status == 0 ? assemble_recording(&selector->assemble, &recording) : status;
-	status = number < 0 ? (int)number : read_series(selector, profile, (size_t)number);
+	status = number < 0 ? (int)number : read_rows(selector, HITS, profile, (size_t)number);
+	if (status == 0)
+		status = read_rows(selector, TOUCHES, profile, (size_t)number);
 	for (size_t i = 0; i < count; i++) {
 		free((char *)labels[i].key);
 		free((char *)labels[i].value);
@@ -272,6 +294,8 @@ static int select_all(struct selector *selector, const struct store_selection *s
 {
 	int status = assemble_init(&selector->assemble, selection, selector->store->settings.bucket_ns, source,
 				   selector->error);
+	if (rows_unpacker_init(&selector->unpacker) < 0 && status == 0)
+		status = assemble_fail(&selector->assemble, ERROR_MEMORY);
 	for (int i = 0; i < LOOKUPS && status == 0; i++) {
 		selector->statements[i] = sqlite_prepare(selector->store, lookups[i], selector->error);
 		status = selector->statements[i] ? 0 : selector->error->code;
@@ -283,6 +307,7 @@ static int select_all(struct selector *selector, const struct store_selection *s
 		status = read_recordings(selector, selection);
 	for (int i = 0; i < LOOKUPS; i++)
 		sqlite3_finalize(selector->statements[i]);
+	rows_unpacker_release(&selector->unpacker);
 	sqlite3_exec(selector->store->db, "ROLLBACK", NULL, NULL, NULL);
 	return status;
 }

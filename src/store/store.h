@@ -11,7 +11,8 @@
  *   labels        of recordings, as their owner gave them
  *   modules, functions, locations, frames, stacks
  *                 each distinct one once, found by a 64-bit hash; a stack is the hash of its caller's stack and a location
- *   hits          (recording, resource, thread, label set of the program; bucket, stack) with the sum of hits and the number of samples
+ *   hits          (recording, resource, thread, label set of the program; bucket, stack) with the sum of hits and the number of samples; on SQLite many
+ *                 rows together in a block
  *   touches       the memory of page faults
  *
  * Figures are the same as those of the recordings' files. Times are rounded down to buckets.

@@ -1,7 +1,13 @@
 """Helpers for the tests of stores."""
 import re
+import sys
+from pathlib import Path
 
 from cli_support import done
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "decoder"))
+
+from rows import HITS, TOUCHES, block_of, rows_of  # noqa: E402, F401
 
 
 def names(profiles):

@@ -19,6 +19,7 @@ from attach_support import EACH, EVENT_US
 from cli_support import check_failure, done, run
 from measuring import between
 from record_support import CPPROF, MOVES, REPOSITORY, build, needs_perf, needs_two_processors
+from store_support import rows_of
 from test_record_bad import small_disk
 from user_support import only_root, open_folder, unprivileged
 
@@ -250,7 +251,7 @@ class TestRecording:
 			agent.stop()
 		# Recordings at different rates add up: a sample at half the rate counts twice.
 		with sqlite3.connect(agent.store) as store:
-			weights = {hits // samples for hits, samples in store.execute("SELECT hits, samples FROM hits") if hits % samples == 0}
+			weights = {row["size"] for block, in store.execute("SELECT block FROM hits") for row in rows_of(block)}
 		assert {1, 2, 4} <= weights and weights <= {1, 2, 4, 8, 16}
 		assert "note: sampled at 1/2 of the requested rate" in done("info", "--store", agent.store)
 

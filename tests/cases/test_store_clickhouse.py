@@ -9,7 +9,7 @@ import pytest
 from clickhouse_support import ClickHouse, ClickHouseStore, cluster, free_ports
 from cli_support import CPPROF, check_failure, done, run
 from server_support import Server
-from store_support import add, names, without_suffixes
+from store_support import HITS, add, block_of, names, without_suffixes
 
 pytestmark = pytest.mark.needs("clickhouse-server")
 
@@ -85,7 +85,7 @@ def test_rows_that_count(store, tmp_path):
 	add(tmp_path, store, folded(tmp_path, "a", "main;f 3\n"), label="x=1")
 	add(tmp_path, store, folded(tmp_path, "b", "main;g 5\n"))
 	store.rows("INSERT INTO profiles SELECT * FROM profiles")
-	store.rows("INSERT INTO hits SELECT service, resource, time, 4711, number, thread, labels, timed, stack, 1000, 1000, written FROM hits")
+	store.rows("INSERT INTO hits SELECT service, resource, time, last, 4711, number, rows, block, written FROM hits")
 	assert export(store) == {"main;f": 3, "main;g": 5}
 	assert "samples      8\n" in done("store", "stats", "--store", store)
 	done("store", "prune", "--store", store, "--older-than", "1d")
@@ -117,10 +117,10 @@ def test_prune_deletes_rows(profiles, store):
 	for table in ("hits", "touches"):
 		assert store.rows(f"SELECT count() FROM {table}") == [["0"]]
 	assert store.rows("SELECT count() FROM profiles WHERE removed = 0") == [["0"]]
-	for table in NAMES:
+	for table in (*NAMES, "stack_lists"):
 		rewrite(store, table, "seen", "now() - 200000")
 	done("store", "prune", "--store", store, "--older-than", "0s")
-	for table in NAMES:
+	for table in (*NAMES, "stack_lists"):
 		assert store.rows(f"SELECT count() FROM {table}") == [["0"]]
 
 
@@ -307,10 +307,10 @@ def test_other_databases(profiles, store):
 
 
 @pytest.mark.parametrize("sql, message", [
-	("INSERT INTO settings VALUES('version', 2, '')", "different settings"),
-	("ALTER TABLE settings DELETE WHERE name = 'version'; INSERT INTO settings VALUES('version', 2, '')", "a newer cpprof made it (update cpprof)"),
+	("INSERT INTO settings VALUES('version', 3, '')", "different settings"),
+	("ALTER TABLE settings DELETE WHERE name = 'version'; INSERT INTO settings VALUES('version', 3, '')", "a newer cpprof made it (update cpprof)"),
 	("ALTER TABLE settings DELETE WHERE name = 'bucket_ns'; INSERT INTO settings VALUES('bucket_ns', 5, '')", "a setting is out of range"),
-	("ALTER TABLE hits DROP COLUMN samples", "its tables are not those of a store"), ("DROP TABLE stacks", "its tables are not those of a store")])
+	("ALTER TABLE hits DROP COLUMN rows", "its tables are not those of a store"), ("DROP TABLE stacks", "its tables are not those of a store")])
 def test_wrong_versions_and_tables(store, tmp_path, sql, message):
 	add(tmp_path, store, folded(tmp_path, "a", "main;f 3\n"))
 	for statement in sql.split("; "):
@@ -330,6 +330,23 @@ def test_no_server(tmp_path, words):
 	assert not list(tmp_path.iterdir())
 
 
+def with_row(**changed):
+	"""SQL that changes the only row of the only block."""
+	row = {"thread": None, "labels": 0, "bucket": -1, "stack": 1, "size": 0, "amount": 3} | changed
+	return f"UPDATE hits SET block = unhex('{block_of(HITS, [row]).hex()}')"
+
+
+def test_recordings_of_one_writer_share_lists(store, tmp_path):
+	"""A list has the stacks that no list before it has, and a new writer begins anew. More lists than a recording may refer to make a new begin, too."""
+	files = [folded(tmp_path, name, text) for name, text in (("a", "main;f 3\nmain;g 1\n"), ("b", "main;g 5\nmain;f 2\n"), ("c", "main;g 7\nmain;h 4\n"))]
+	add(tmp_path, store, *files)
+	assert store.rows("SELECT length(stacks) FROM stack_lists ORDER BY length(stacks)") == [["1"], ["2"]]
+	assert export(store) == {"main;f": 5, "main;g": 13, "main;h": 4}
+	add(tmp_path, store, *(folded(tmp_path, f"more{index}", f"main;g 1\nmain;more{index} 1\n") for index in range(40)))
+	assert store.rows("SELECT max(length(lists)) FROM profiles") == [["32"]]
+	assert export(store) == {"main;f": 5, "main;g": 53, "main;h": 4} | {f"main;more{index}": 1 for index in range(40)}
+
+
 @pytest.mark.parametrize("sql, message", [
 	("DELETE FROM stacks", "a row is missing"), ("UPDATE stacks SET parent = 7", "a call path is another one"),
 	("UPDATE stacks SET locations = []", "too long or empty"), ("DELETE FROM locations", "a row is missing"),
@@ -337,8 +354,10 @@ def test_no_server(tmp_path, words):
 	("UPDATE locations SET files = []", "a location is incomplete"), ("UPDATE locations SET kinds = [200]", "its tables do not fit together"),
 	("UPDATE functions SET role = 99", "its tables do not fit together"), ("UPDATE functions SET name = '\\0x'", "a name has a NUL"),
 	("UPDATE modules SET kind = 99", "a module is out of range"), ("UPDATE modules SET build_id = 'a very long build-id, longer than sixty-four bytes, which none is.'", "a module is out of range"),
-	("UPDATE hits SET number = 9", "is out of range"), ("UPDATE hits SET labels = 9", "is out of range"),
-	("UPDATE hits SET hits = 0", "is out of range"), ("UPDATE hits SET hits = 18446744073709551615", "is out of range"),
+	("UPDATE hits SET number = 9", "is out of range"), ("UPDATE hits SET block = 'x'", "a block of rows cannot be read"),
+	(with_row(labels=9), "is out of range"), (with_row(thread=9), "is out of range"), (with_row(amount=0), "is out of range"),
+	(with_row(amount=2 ** 64 - 1), "is out of range"), (with_row(size=2 ** 63, amount=2), "is out of range"), (with_row(stack=2), "a row is missing"),
+	("DELETE FROM stack_lists", "a row is missing"), ("UPDATE stack_lists SET stacks = []", "a row is missing"), ("UPDATE profiles SET lists = []", "a row is missing"),
 	("DELETE FROM hits", "a recording's rows are not complete"),
 	("UPDATE profiles SET description = 'x'", "description cannot be read"), ("UPDATE profiles SET start_ns = 9223372036854775806", "out of range"),
 	("UPDATE profiles SET first_bucket = 9223372036854775807", "out of range"), ("UPDATE profiles SET label_keys = ['']", "a label has no value")])

@@ -5,13 +5,26 @@ import subprocess
 
 import pytest
 from cli_support import CPPROF, check_failure, done, run
-from store_support import add, large_recording, names
+from store_support import HITS, TOUCHES, add, block_of, large_recording, names, rows_of
 from test_record_bad import small_disk
 
 
 def rows(store, sql):
 	with sqlite3.connect(store) as connection:
 		return connection.execute(sql).fetchall()
+
+
+def unpacked(store, table="hits"):
+	"""All rows of all blocks."""
+	return [row for block, in rows(store, f"SELECT block FROM {table} ORDER BY id") for row in rows_of(block)]
+
+
+def change_rows(store, change, table="hits"):
+	"""Writes each block again, with the rows that `change` returns for its rows and its number."""
+	with sqlite3.connect(store) as connection:
+		for number, block in connection.execute(f"SELECT id, block FROM {table} ORDER BY id").fetchall():
+			changed = block_of(HITS if table == "hits" else TOUCHES, change(rows_of(block), number))
+			connection.execute(f"UPDATE {table} SET block = ? WHERE id = ?", (changed, number))
 
 
 def test_equal_stacks_are_stored_once(profiles, tmp_path):
@@ -35,8 +48,24 @@ def test_time_in_buckets(profiles, tmp_path):
 	done("store", "init", "--store", store, "--bucket", "1m")
 	add(profiles, store, "whole.data")
 	assert rows(store, "SELECT value FROM settings WHERE name = 'bucket_ns'") == [(60 * 10 ** 9,)]
-	assert rows(store, "SELECT DISTINCT bucket FROM hits WHERE bucket >= 0") == [(0,)]
-	assert rows(store, "SELECT sum(samples) FROM hits") == rows(store, "SELECT samples FROM profiles")
+	found = unpacked(store)
+	assert {row["bucket"] for row in found if row["bucket"] >= 0} == {0}
+	assert rows(store, "SELECT sum(rows) FROM hits") == [(len(found),)]
+	assert [(sum(row["amount"] for row in found if row["size"]),)] == rows(store, "SELECT samples FROM profiles")
+	assert all(row["amount"] > 0 for row in found)
+
+
+def test_bytes_of_a_row(tmp_path):
+	"""The second recording with the same call paths takes at most 3 bytes a row, pages included."""
+	store = tmp_path / "store.db"
+	for number in range(2):
+		(tmp_path / "a.folded").write_text("".join(f"main;f{index % 50};g{index} {(index * 7919 + number) % 13 + 1}\n" for index in range(20000)))
+		done("import", "--format", "folded", "-o", tmp_path / f"{number}.data", tmp_path / "a.folded")
+	add(tmp_path, store, "0.data")
+	one = store.stat().st_size
+	add(tmp_path, store, "1.data")
+	assert rows(store, "SELECT sum(rows) FROM hits") == [(40000,)]
+	assert store.stat().st_size - one < 3 * 20000
 
 
 def test_full_disk(profiles, tmp_path):
@@ -101,7 +130,8 @@ def test_wrong_versions_and_tables(profiles, tmp_path):
 		for sql in statements:
 			rows(store, sql)
 		return run("report", "--store", store)
-	check_failure(changed("newer.db", "PRAGMA user_version = 2"), "a newer cpprof made it (update cpprof)")
+	check_failure(changed("newer.db", "PRAGMA user_version = 3"), "a newer cpprof made it (update cpprof)")
+	check_failure(changed("older.db", "PRAGMA user_version = 1"), "an older cpprof made it", "(add the recordings to a new store")
 	check_failure(changed("more.db", "CREATE TRIGGER t AFTER INSERT ON hits BEGIN DELETE FROM hits; END"), "its tables are not those of a store")
 	check_failure(changed("view.db", "DROP TABLE touches", "CREATE VIEW touches AS SELECT * FROM hits"), "its tables are not those of a store")
 	check_failure(changed("setting.db", "UPDATE settings SET value = 0"), "a setting is out of range")
@@ -109,14 +139,15 @@ def test_wrong_versions_and_tables(profiles, tmp_path):
 
 @pytest.mark.parametrize("sql, message", [
 	("DELETE FROM stacks", "a row is missing"), ("UPDATE stacks SET parent = id", "a call path is circular"),
-	("UPDATE stacks SET parent = id + 1", "a call path is circular"), ("DELETE FROM locations", "a row is missing"),
+	("UPDATE stacks SET parent = id + 1000", "a call path is circular"), ("DELETE FROM locations", "a row is missing"),
 	("DELETE FROM functions", "a row is missing"), ("DELETE FROM modules", "a row is missing"),
 	("DELETE FROM frames", "its tables do not fit together"), ("UPDATE frames SET line = -1", "a number is out of range"),
 	("UPDATE frames SET kind = 9", "its tables do not fit together"), ("UPDATE functions SET role = 99", "its tables do not fit together"),
 	("UPDATE modules SET kind = 99", "a module is out of range"), ("UPDATE modules SET build_id = zeroblob(99)", "a module is out of range"),
-	("UPDATE series SET thread = 99", "is out of range"), ("UPDATE series SET number = -5", "is out of range"),
-	("UPDATE hits SET hits = 0", "is out of range"), ("UPDATE hits SET hits = 9223372036854775807", "is out of range"),
-	("UPDATE hits SET samples = 0", "samples do not divide their hits"), ("UPDATE profiles SET description = x'00'", "description cannot be read"),
+	("UPDATE hits SET resource = 99", "is out of range"), ("UPDATE hits SET resource = -5", "is out of range"),
+	("UPDATE hits SET block = x''", "a block of rows cannot be read"), ("UPDATE hits SET block = zeroblob(100)", "a block of rows cannot be read"),
+	("UPDATE hits SET block = block || x'00'", "a block of rows cannot be read"), ("UPDATE hits SET block = 7", "a block of rows cannot be read"),
+	("UPDATE profiles SET description = x'00'", "description cannot be read"),
 	("UPDATE profiles SET start = 9223372036854775806", "is out of range"), ("UPDATE profiles SET first_bucket = 9223372036854775807", "out of range")])
 def test_damaged_rows(profiles, tmp_path, sql, message):
 	"""A store may come from anywhere: wrong rows are errors, and nothing is printed."""
@@ -130,13 +161,42 @@ def test_damaged_rows(profiles, tmp_path, sql, message):
 		check_failure(result, message)
 
 
+@pytest.mark.parametrize("changed, message", [
+	({"thread": 99}, "is out of range"), ({"labels": 99}, "is out of range"), ({"stack": 0xFFFF}, "a row is missing"),
+	({"stack": 2 ** 63}, "a row is missing"), ({"bucket": 2 ** 62}, "is out of range"), ({"amount": 0}, "is out of range"),
+	({"amount": 2 ** 63 - 1}, "is out of range"), ({"size": 2 ** 60}, "is out of range"), ({"size": 0}, "samples do not divide their hits"),
+	({"thread": 2 ** 40}, "a block of rows cannot be read")])
+def test_damaged_blocks(profiles, tmp_path, changed, message):
+	"""The same for wrong numbers in a block whose checks are right."""
+	store = tmp_path / "store.db"
+	add(profiles, store, "whole.data")
+	change_rows(store, lambda found, _: [row | changed for row in found])
+	check_failure(run("report", "--functions", "--store", store), message)
+	if "stack" in changed or 2 ** 40 in changed.values():
+		check_failure(run("store", "prune", "--store", store, "--older-than", "1d", "--service", "none"), "cannot prune store", "it is damaged")
+
+
+def test_damaged_touches(profiles, tmp_path):
+	store = tmp_path / "store.db"
+	add(profiles, store, *names(profiles))
+	assert {row["mapping"] for row in unpacked(store, "touches")} > {""}
+	((service,),) = rows(store, "SELECT DISTINCT service FROM profiles JOIN touches ON touches.profile = profiles.id")
+	done("report", "--store", store, "--service", service)
+	rows(store, "UPDATE touches SET block = (SELECT block FROM hits)")
+	check_failure(run("report", "--store", store, "--service", service), "a block of rows cannot be read")
+
+
 def test_rows_of_many_samples(profiles, tmp_path):
 	"""A row stands for many samples and takes the memory of one. More than a profile's row can stand for are damage."""
 	store = tmp_path / "store.db"
 	add(profiles, store, "whole.data")
-	rows(store, "UPDATE hits SET hits = 2000000000, samples = 1000000000 WHERE series = 1")
-	assert re.search(r"^4000000\d\d\d samples, 8000000\d\d\d hits, ", done("report", "--store", store, "--memory", "8M"), re.MULTILINE)
-	rows(store, "UPDATE hits SET hits = 1000000000000, samples = 1000000000000 WHERE series = 1")
+	def change(amount):
+		change_rows(store, lambda found, number: [row | ({"amount": amount, "size": 2} if number == 1 else {}) for row in found])
+	count = len(rows_of(rows(store, "SELECT block FROM hits WHERE id = 1")[0][0]))
+	change(10 ** 9)
+	shown = done("report", "--store", store, "--memory", "8M")
+	assert re.search(rf"^{count}0{{9}} samples, {2 * count}0{{9}} hits, ", shown, re.MULTILINE), shown
+	change(10 ** 12)
 	check_failure(run("report", "--store", store), "it is damaged: samples do not divide their hits")
 
 
@@ -183,6 +243,6 @@ def test_prune_removes_what_nothing_needs(profiles, tmp_path):
 	size = store.stat().st_size
 	add(profiles, store, large_recording(tmp_path))
 	assert "removed" in run("store", "prune", "--store", store, "--older-than", "0s").stderr
-	for table in ("profiles", "labels", "modules", "functions", "locations", "frames", "stacks", "series", "hits", "touches"):
+	for table in ("profiles", "labels", "modules", "functions", "locations", "frames", "stacks", "hits", "touches"):
 		assert rows(store, f"SELECT count(*) FROM {table}") == [(0,)], table
 	assert store.stat().st_size < size and rows(store, "PRAGMA integrity_check") == [("ok",)]

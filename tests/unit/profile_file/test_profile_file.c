@@ -175,6 +175,98 @@ static void test_many_blocks(void **state)
 	profile_free(written);
 }
 
+/* Returns the hits of all rows that are of one kind with this one, as hits and as samples. */
+static uint64_t sum_of_kind(const struct profile *profile, const struct profile_hit *of, uint32_t labels,
+			    uint64_t *samples)
+{
+	bool is_sampled = profile->resources[of->resource].kind == RESOURCE_SAMPLED;
+	uint64_t hits = 0;
+	*samples = 0;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		bool is_same_size =
+			of->count / (UINT64_C(1) + of->more_samples) == hit->count / (UINT64_C(1) + hit->more_samples);
+		if (hit->node != of->node || hit->resource != of->resource ||
+		    profile_hit_labels(profile, i) != labels || (is_sampled && !is_same_size))
+			continue;
+		hits += hit->count;
+		*samples += is_sampled ? UINT64_C(1) + hit->more_samples : 0;
+	}
+	return hits;
+}
+
+static void assert_equal_sums(const struct profile *whole, const struct profile *sums)
+{
+	for (size_t i = 0; i < whole->hit_count; i++) {
+		uint64_t samples[2];
+		uint32_t labels = profile_hit_labels(whole, i);
+		assert_int_equal(sum_of_kind(whole, &whole->hits[i], labels, &samples[0]),
+				 sum_of_kind(sums, &whole->hits[i], labels, &samples[1]));
+		assert_int_equal(samples[0], samples[1]);
+	}
+	uint64_t hits[2] = { 0 };
+	for (size_t i = 0; i < whole->hit_count; i++)
+		hits[0] += whole->hits[i].count;
+	for (size_t i = 0; i < sums->hit_count; i++) {
+		hits[1] += sums->hits[i].count;
+		assert_int_equal(sums->hits[i].time_ns, 0);
+		assert_int_equal(sums->hits[i].thread, PROFILE_NONE);
+	}
+	assert_int_equal(hits[0], hits[1]);
+}
+
+static void test_sums(void **state)
+{
+	(void)state;
+	size_t rows[2] = { 0 };
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		struct error error;
+		profile_free(write_random(seed, 1 + (int)(seed % 5), seed * 7 % 900, true));
+		struct profile *whole = reader_load(path, 0, &error), *sums = reader_load_sums(path, 0, &error);
+		assert_non_null(sums);
+		assert_equal_sums(whole, sums);
+		assert_int_equal(sums->node_count, whole->node_count);
+		assert_int_equal(sums->touch_count, whole->touch_count);
+		assert_int_equal(sums->end_ns, whole->end_ns);
+		assert_int_equal(profile_check(sums), 0);
+		rows[0] += whole->hit_count;
+		rows[1] += sums->hit_count;
+		profile_free(sums);
+		profile_free(whole);
+	}
+	assert_true(rows[1] < rows[0]);
+}
+
+/* Several blocks make sums, too. A file that its recorder did not end keeps all hits as they are. */
+static void test_sums_of_many_blocks(void **state)
+{
+	(void)state;
+	struct error error;
+	profile_free(write_random(99, 3, 200000, true));
+	struct profile *whole = reader_load(path, 0, &error), *sums = reader_load_sums(path, 0, &error);
+	assert_non_null(sums);
+	assert_true(sums->hit_count < whole->hit_count);
+	for (uint32_t resource = 0; resource < whole->resource_count; resource++) {
+		uint64_t hits[2] = { 0 };
+		for (size_t i = 0; i < whole->hit_count; i++)
+			hits[0] += whole->hits[i].resource == resource ? whole->hits[i].count * whole->hits[i].node : 0;
+		for (size_t i = 0; i < sums->hit_count; i++)
+			hits[1] += sums->hits[i].resource == resource ? sums->hits[i].count * sums->hits[i].node : 0;
+		assert_int_equal(hits[0], hits[1]);
+	}
+	profile_free(sums);
+	profile_free(whole);
+	profile_free(write_random(5, 2, 300, false));
+	whole = reader_load(path, 0, &error);
+	sums = reader_load_sums(path, 0, &error);
+	assert_non_null(sums);
+	assert_false(sums->symbolized);
+	assert_int_equal(sums->hit_count, whole->hit_count);
+	assert_null(sample_profile_difference(whole, sums));
+	profile_free(sums);
+	profile_free(whole);
+}
+
 static void test_killed_recorder(void **state)
 {
 	(void)state;
@@ -654,6 +746,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_in_memory),
+		cmocka_unit_test(test_sums),         cmocka_unit_test(test_sums_of_many_blocks),
 		cmocka_unit_test(test_many_blocks),  cmocka_unit_test(test_killed_recorder),
 		cmocka_unit_test(test_end_mark),     cmocka_unit_test(test_times_become_microseconds),
 		cmocka_unit_test(test_idle_flush),   cmocka_unit_test(test_truncated),

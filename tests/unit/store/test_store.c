@@ -315,6 +315,40 @@ static void memory_may_be_short(void **state)
 	profile_free(profile);
 }
 
+/* Ids of rows that a failed transaction had added mean nothing for the next one of the same store. */
+static void failed_additions_leave_nothing(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	struct profile *profiles[] = { random_profile(3, 40, 1), random_profile(4, 40, 1) };
+	struct store *store = store_open(path, STORE_WRITE, &error);
+	assert_non_null(store);
+	assert_int_equal(add(store, profiles[0], 1, &error), 1);
+	int added = 0, failures = -1;
+	for (unsigned long number = 1; added < 1; number++, failures++) {
+		alloc_fail_start(number);
+		added = add(store, profiles[1], 2, &error);
+		alloc_fail_stop();
+	}
+	assert_true(failures > 10);
+	struct profile *back = store_select(store, &everything, &error);
+	assert_non_null(back);
+	store_close(store);
+	remove_store();
+	store = store_open(path, STORE_WRITE, &error);
+	for (uint8_t i = 0; i < 2; i++)
+		assert_int_equal(add(store, profiles[i], i + 1, &error), 1);
+	struct profile *expected = store_select(store, &everything, &error);
+	assert_non_null(expected);
+	assert_equal_hits(expected, back);
+	store_close(store);
+	remove_store();
+	profile_free(expected);
+	profile_free(back);
+	profile_free(profiles[0]);
+	profile_free(profiles[1]);
+}
+
 /* A store that keeps identities only, and whose server leaves after some calls. */
 struct shelf {
 	struct store store; /* first */
@@ -465,6 +499,7 @@ int main(void)
 		cmocka_unit_test(random_services_add_up),
 		cmocka_unit_test(interrupted_recordings_begin_again),
 		cmocka_unit_test(memory_may_be_short),
+		cmocka_unit_test(failed_additions_leave_nothing),
 		cmocka_unit_test(memory_may_be_short_for_services),
 		cmocka_unit_test(ages_are_read),
 		cmocka_unit_test(times_are_read),

@@ -1,0 +1,241 @@
+/*
+ * Simulates the windows of a service over weeks, and counts what `cpprof regress` reports of them: the choice of the windows, the comparison
+ * and its marks are the command's own functions, on profiles that are made here instead of read from a store.
+ *
+ *   regress WEEKS CHECKED HOSTS NOISE DAY CHANGE
+ *
+ * prints as JSON in how many of WEEKS weeks a change is found, and the false alarms a week in CHECKED of them.
+ *
+ *   NOISE   standard deviation by which the true share of a path differs from hour to hour, in the whole fleet, in percent
+ *   DAY     by so much shares rise and fall over the day, in percent: each path at an hour of its own
+ *   CHANGE  of the path `planted`, which has 1 % of the time, in the last hour of a week, in percent
+ *
+ * A week is found if its last hour, compared with the 7 days before, has the planted path among what is reported. False alarms are hours of a
+ * week without a change, each compared once with the 7 days before it, for which anything is reported. Each host adds noise of its own to its shares:
+ * 10 %. Hosts are sampled at 19 Hz, and are busy for a fifth of the time on one processor.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/settings.h"
+#include "profile/profile.h"
+#include "reports/diff.h"
+#include "reports/regress.h"
+
+enum { PARTS = 20, LEAVES = 200, HOUR_S = 3600, WEEK_HOURS = 168, HOURS_MOST = 2 * WEEK_HOURS };
+
+static const double SAMPLES_A_HOST = 19.0 * HOUR_S / 5, HOST_NOISE = 0.10, PLANTED_SHARE = 0.01;
+
+struct model {
+	double shares[LEAVES]; /* leaf 0 is the planted one */
+	double phases[LEAVES];
+	double hosts, noise, day;
+};
+
+static void give_up(const char *message)
+{
+	fprintf(stderr, "regress: %s\n", message);
+	exit(1);
+}
+
+static uint32_t need(int64_t id)
+{
+	if (id < 0)
+		give_up(error_text((int)id));
+	return (uint32_t)id;
+}
+
+/* --- chance --- */
+
+/* Returns a number between 0 and 1, both exclusive. */
+static double uniform(void)
+{
+	static uint64_t state = 88172645463325252u;
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return ((double)(state >> 12) + 0.5) / (double)(UINT64_C(1) << 52);
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* Few are drawn one by one, many as a normal number with the same mean and variance. */
+static uint64_t poisson(double mean)
+{
+	const double many = 100;
+	uint64_t count = 0;
+	if (mean > many)
+		return (uint64_t)fmax(0, round(mean + sqrt(mean) * normal()));
+	for (double left = exp(-mean), product = uniform(); product > left; product *= uniform())
+		count++;
+	return count;
+}
+
+/* --- the service --- */
+
+static void make_model(struct model *model)
+{
+	double sum = 0;
+	for (int i = 1; i < LEAVES; i++)
+		sum += model->shares[i] = 1.0 / (i + 3);
+	for (int i = 0; i < LEAVES; i++) {
+		model->shares[i] = i == 0 ? PLANTED_SHARE : model->shares[i] / sum * (1 - PLANTED_SHARE);
+		model->phases[i] = 2 * M_PI * uniform();
+	}
+}
+
+/* Adds a function of this name below a node. Returns its node. */
+static uint32_t add_node(struct profile *profile, uint32_t above, const char *name)
+{
+	uint32_t text = need(profile_add_string(profile, name));
+	const struct profile_function function = { .name = text,
+						   .linkage = text,
+						   .module = PROFILE_NONE,
+						   .role = above == PROFILE_ROOT ? ROLE_MAIN : ROLE_NONE };
+	const struct profile_frame frame = { .function = need(profile_add_function(profile, &function)) };
+	uint32_t first = need(profile_add_frame(profile, &frame));
+	uint32_t location = need(profile_add_location(profile, 0, profile->location_count));
+	profile->locations[location].first_frame = first;
+	profile->locations[location].frame_count = 1;
+	return need(profile_add_node(profile, above, location));
+}
+
+static struct profile *empty_window(void)
+{
+	struct profile *profile = profile_new();
+	if (!profile)
+		give_up("out of memory");
+	const struct profile_module module = { .path = need(profile_add_string(profile, "service")),
+					       .kind = MODULE_NAMES };
+	const struct profile_resource cpu = { .name = need(profile_add_string(profile, "cpu")),
+					      .title = need(profile_add_string(profile, "CPU Time")),
+					      .unit = need(profile_add_string(profile, "ns")),
+					      .kind = RESOURCE_SAMPLED,
+					      .interval = 52631579 };
+	need(profile_add_module(profile, &module));
+	need(profile_add_resource(profile, &cpu));
+	profile->symbolized = profile->ended = true;
+	return profile;
+}
+
+/* Returns the sum of all recordings of the service in an hour. `change`: factor of the planted path. */
+static struct profile *make_window(const struct model *model, int hour, double change)
+{
+	double weights[LEAVES], sum = 0;
+	double noise = sqrt(model->noise * model->noise + HOST_NOISE * HOST_NOISE / model->hosts);
+	for (int i = 0; i < LEAVES; i++) {
+		double day = 1 + model->day * sin(2 * M_PI * hour / 24 + model->phases[i]);
+		weights[i] = model->shares[i] * day * exp(noise * normal()) * (i == 0 ? change : 1);
+		sum += weights[i];
+	}
+	struct profile *profile = empty_window();
+	uint32_t top = add_node(profile, PROFILE_ROOT, "main"), part = top;
+	for (int i = 0; i < LEAVES; i++) {
+		char name[24];
+		snprintf(name, sizeof(name), "part_%d", i * PARTS / LEAVES);
+		if (i % (LEAVES / PARTS) == 0)
+			part = add_node(profile, top, name);
+		snprintf(name, sizeof(name), "leaf_%d", i);
+		uint32_t node = add_node(profile, part, i == 0 ? "planted" : name);
+		uint64_t hits = poisson(model->hosts * SAMPLES_A_HOST * weights[i] / sum);
+		const struct profile_hit row = {
+			.count = hits, .node = node, .thread = PROFILE_NONE, .more_samples = (uint32_t)(hits - 1)
+		};
+		if (hits > 0)
+			need(profile_add_hit_row(profile, &row));
+	}
+	return profile;
+}
+
+/* --- the comparison --- */
+
+/* Returns whether an entry that exceeds the limit ends at the planted function. */
+static bool has_planted(struct diff_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct diff_entry *entry = &list->entries[i];
+		const uint32_t *labels = path_labels(list->paths, &entry->path);
+		if (entry->exceeds && strcmp(list->names[labels[entry->path.length - 1]], "planted") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Compares an hour with the week before it. Returns the number of entries that are reported, and sets *is_found to whether the planted path is one. */
+static size_t compare(struct profile *const *week, struct profile *last, bool *is_found)
+{
+	const struct profile *profiles[REGRESS_WINDOWS_MOST + 1];
+	static struct view_options views[REGRESS_WINDOWS_MOST + 1];
+	const uint32_t cpu = 0;
+	struct settings settings;
+	struct results results = { 0 };
+	struct error error = { 0 }, uncompared = { 0 };
+	size_t windows = (size_t)regress_window_count(WEEK_HOURS), reported = 0;
+	settings_init(&settings);
+	for (size_t i = 0; i < windows; i++)
+		profiles[i] = week[WEEK_HOURS - 1 - regress_windows_after(WEEK_HOURS, (int64_t)(windows - 1 - i))];
+	profiles[windows] = last;
+	for (size_t i = 0; i <= windows; i++)
+		views[i] = settings.view;
+	const struct diff_request request = {
+		.profiles = profiles,
+		.counts = { windows, 1 },
+		.views = views,
+		.resources = &cpu,
+		.resource_count = 1,
+		.shares = true,
+		.spread = settings.spread,
+		.threshold = settings.threshold,
+		.sections = { { .report = report_find("functions"), .is_default = true },
+			      { .report = report_find("down"), .root = "main", .is_default = true } },
+		.section_count = DIFF_SECTIONS,
+		.chance = regress_chance(HOUR_S, 1),
+	};
+	if (diff_build(&request, &results, &uncompared, &error) < 0)
+		give_up(error.message);
+	*is_found = false;
+	for (size_t i = 0; i < results.count; i++) {
+		reported += diff_gate(results.items[i].changes, request.limit, request.threshold);
+		*is_found = *is_found || has_planted(results.items[i].changes);
+	}
+	results_release(&results);
+	settings_release(&settings);
+	return reported;
+}
+
+int main(int count, char **words)
+{
+	enum { WEEKS = 1, CHECKED, HOSTS, NOISE, DAY, CHANGE, WORDS };
+	if (count != WORDS)
+		give_up("usage: regress WEEKS CHECKED HOSTS NOISE DAY CHANGE");
+	struct model model = { .hosts = atof(words[HOSTS]),
+			       .noise = atof(words[NOISE]) / 100,
+			       .day = atof(words[DAY]) / 100 };
+	double change = 1 + atof(words[CHANGE]) / 100;
+	int weeks = atoi(words[WEEKS]), checked = atoi(words[CHECKED]), found = 0, alarms = 0;
+	make_model(&model);
+	for (int week = 0; week < weeks; week++) {
+		struct profile *hours[HOURS_MOST];
+		bool is_found;
+		for (int i = 0; i < HOURS_MOST; i++)
+			hours[i] = make_window(&model, i, 1);
+		for (int i = 0; i < WEEK_HOURS && week < checked; i++)
+			alarms += compare(&hours[i], hours[WEEK_HOURS + i], &is_found) > 0;
+		struct profile *changed = make_window(&model, HOURS_MOST - 1, change);
+		compare(&hours[WEEK_HOURS - 1], changed, &is_found);
+		found += is_found;
+		profile_free(changed);
+		for (int i = 0; i < HOURS_MOST; i++)
+			profile_free(hours[i]);
+	}
+	printf("{\"weeks\": %d, \"found\": %d, \"checked weeks\": %d, \"alarms a week\": %.3f}\n", weeks, found,
+	       checked, checked > 0 ? (double)alarms / checked : 0);
+	return 0;
+}
