@@ -12,6 +12,8 @@
  * All other calls stay as they are. This is the renaming that keeps the call graph isomorphic (the
  * 1993 paper, section 4.1). Only calls by name, and through parameters that are known, are
  * followed.
+ *
+ * A function of the supplied file is not in the program before: each one that is called by another one has a copy.
  */
 #ifndef COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
 #define COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
@@ -66,6 +68,10 @@ const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clo
 /* Returns the index of the clone that a call leads to, or PROGRAM_NONE if the call stays. */
 size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call);
 
+/* Returns the clone beside which a clone is put: itself. A library function and the functions of the supplied file are put in front of the
+ * clone that calls them. */
+size_t copy_plan_host(const struct copy_plan *plan, size_t clone);
+
 static inline const struct program_function *copy_plan_function(const struct copy_plan *plan,
 								const struct plan_clone *clone)
 {
@@ -75,6 +81,8 @@ static inline const struct program_function *copy_plan_function(const struct cop
 /* copy_names.c: names the clones of the path after one free number, and the others after the next free numbers. Returns 0 or
  * ERROR_MEMORY. */
 int copy_names_choose(struct copy_plan *plan);
+/* Returns whether a unit declares a name at file level or in a namespace. */
+bool copy_names_are_declared(const struct program *program, size_t unit, const char *name);
 
 /* copy_text.c: the text of a copy, and of the declaration of one. */
 
@@ -89,5 +97,10 @@ const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clo
  * original in a unit. NULL: out of memory, or the text is not one declaration. */
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
 				  CXCursor declaration);
+
+/* copy_supply.c: returns the text of the supplied file, in which the functions that the path uses are their clones, and others are left out.
+ * It ends with an #undef of each macro that the file defines. NULL: the file cannot become part of the host's file without another meaning,
+ * ERROR_UNSUPPORTED, or ERROR_MEMORY. The text is in the arena. */
+const char *copy_supply_text(const struct copy_plan *plan, size_t host, struct error *error);
 
 #endif

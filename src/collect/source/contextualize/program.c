@@ -1,5 +1,6 @@
 #include "collect/source/contextualize/program.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,12 +432,31 @@ static int check_diagnostics(const struct program *program, CXTranslationUnit un
 
 int program_init(struct program *program, struct error *error)
 {
-	*program = (struct program){ .clang = clang_load(error) };
+	*program = (struct program){ .clang = clang_load(error),
+				     .supplied_unit = PROGRAM_NONE,
+				     .supplied_file = PROGRAM_NONE };
 	if (!program->clang)
 		return error->code;
 	program->arena = instrument_arena_new();
 	program->index = program->arena ? program->clang->createIndex(0, 0) : NULL;
 	return program->index ? 0 : error_memory(error);
+}
+
+/* Parses the last unit, which is not counted so far, and adds its functions. */
+static int parse(struct program *program, struct error *error)
+{
+	struct program_unit *unit = &program->units[program->unit_count];
+	unit->unit = clang_parse(program->clang, program->index, unit->path, unit->words.items, unit->words.count, NULL,
+				 0, error);
+	if (!unit->unit)
+		return ERROR_FORMAT;
+	struct program_walk walk = { .program = program, .unit = program->unit_count++ };
+	int code = check_diagnostics(program, unit->unit, error);
+	if (code < 0)
+		return code;
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit->unit), visit, &walk);
+	code = program->error ? program->error : instrument_arena_error(program->arena);
+	return code < 0 ? error_set(error, code, "%s", error_text(code)) : 0;
 }
 
 int program_add(struct program *program, const struct instrument_source *source, struct error *error)
@@ -449,17 +469,46 @@ int program_add(struct program *program, const struct instrument_source *source,
 	if (code < 0)
 		return code;
 	unit->is_cxx = unit->words.is_cxx;
-	unit->unit = clang_parse(program->clang, program->index, unit->path, unit->words.items, unit->words.count, NULL,
-				 0, error);
-	if (!unit->unit)
-		return ERROR_FORMAT;
-	struct program_walk walk = { .program = program, .unit = program->unit_count++ };
-	code = check_diagnostics(program, unit->unit, error);
+	return parse(program, error);
+}
+
+int program_supply(struct program *program, size_t unit, struct error *error)
+{
+	char real[PATH_MAX];
+	const char *given = program->supplied_path;
+	if (program->supplied_file != PROGRAM_NONE)
+		return 0;
+	if (program->units[unit].is_cxx)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' is C, and its caller is C++ (--source FILE, where the "
+				 "program is built with it)",
+				 given);
+	if (!realpath(given, real))
+		return error_set_errno(error, "cannot read '%s'", given);
+	for (size_t i = 0; i < program->file_count; i++)
+		if (strcmp(program->files[i].path, real) == 0)
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: '%s' is one of the sources, and does not define the "
+					 "function (leave out --with)",
+					 given);
+	if (ARRAY_RESERVE(program->units, program->unit_capacity, program->unit_count + 1) < 0)
+		return error_memory(error);
+	program->units[program->unit_count] =
+		(struct program_unit){ .words = program->units[unit].words,
+				       .path = instrument_arena_text(program->arena, real, strlen(real)),
+				       .directory = program->units[unit].directory };
+	if (!program->units[program->unit_count].path)
+		return error_memory(error);
+	program->supplied_unit = program->unit_count;
+	struct error reason = { 0 };
+	CXTranslationUnit parsed;
+	int code = parse(program, &reason);
 	if (code < 0)
-		return code;
-	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit->unit), visit, &walk);
-	code = program->error ? program->error : instrument_arena_error(program->arena);
-	return code < 0 ? error_set(error, code, "%s", error_text(code)) : 0;
+		return error_set(error, code, "cannot read '%s': %s", given, reason.message);
+	parsed = program->units[program->supplied_unit].unit;
+	program->supplied_file =
+		program_file(program, program->supplied_unit, program->clang->getFile(parsed, real), true);
+	return program->supplied_file == PROGRAM_NONE ? error_memory(error) : 0;
 }
 
 int program_check(struct program *program, size_t unit, struct CXUnsavedFile *texts, size_t count, struct error *error)
