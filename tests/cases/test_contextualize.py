@@ -136,7 +136,8 @@ REFUSALS = {
 	"it has a static variable, 'calls'": "static int f(void) { static int calls; return ++calls; } int main(void) { return f(); }",
 	"it uses its own name (__func__)": "static const char *f(void) { return __func__; } int main(void) { return f()[0]; }",
 	"its text comes from a macro": "#define F(name) static int name(int x) { return x; }\nF(f)\nint main(void) { return f(0); }",
-	"a call in 'main' comes from a macro": "static int f(int x) { return x; }\n#define CALL f(0)\nint main(void) { return CALL; }",
+	"the call of 'f' in 'main' comes from a macro": "static int f(int x) { return x; }\n#define CALL f(0)\nint main(void) { int (*g)(int) = f; return CALL + g(0); }",
+	"the call of 'm' in 'main' comes from a macro": "#define m(x) m(x + 1)\nstatic int (m)(int x) { return x; }\nint main(void) { return m(-1); }",
 	"it has no source here, and takes any number of arguments": "int f(int, ...); int main(void) { return f(1); }",
 	"no call in 'main' is known to lead to 'f'": "int main(void) { return 0; }",
 	"it runs when the program starts or ends": "__attribute__((constructor)) static void f(void) {} int main(void) { f(); return 0; }",
@@ -157,7 +158,8 @@ def refuse(tmp_path, name, text, path, message):
 
 @pytest.mark.parametrize("message", REFUSALS)
 def test_refusals_of_copies(tmp_path, message):
-	path = "main;f" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
+	name = "m" if "call of 'm'" in message else "f"
+	path = f"main;{name}" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
 	refuse(tmp_path, "a.c", REFUSALS[message] or "int main(void) { return 0; }", path, message)
 
 
@@ -335,7 +337,9 @@ WRONG_SUPPLIES = {
 	"pointer": ("it uses the function 'swap' by a macro, or otherwise than by a call", OWN.replace("swap(base, size)", "{ void (*s)(char *, size_t) = swap; s(base, size)").replace("; }\n", "; } }\n"), CALLER),
 	"table": ("it uses the function 'swap' by a macro, or otherwise than by a call", OWN.replace("void qsort", "static void (*const swaps[])(char *, size_t) = { swap };\nvoid qsort")
 		.replace("swap(base", "swaps[0](base"), CALLER),
-	"call": ("a call in 'qsort' comes from a macro", OWN.replace("void qsort", "#define SWAP(a, b) swap(a, b)\nvoid qsort").replace("swap(base", "SWAP(base"), CALLER),
+	"call": ("it uses the function 'swap' by a macro", OWN.replace("void qsort", "#define SWAP swap\nvoid qsort").replace("swap(base, size)", "{ void (*s)(char *, size_t) = SWAP; s(base, size)")
+		.replace("; }\n", "; } }\n"), CALLER),
+	"address": ("the call of 'swap' in 'qsort' comes from a macro", "void use(void *p);\n" + OWN.replace("{ if (count", "{ use(swap); if (count").replace("void qsort", "#define SWAP(a, b) swap(a, b)\nvoid qsort").replace("swap(base", "SWAP(base"), CALLER),
 	"body": ("no copy of 'qsort' is possible: its text comes from a macro", "#include <stddef.h>\n" + SWAP + "#define SORT(name) " + SORT.replace("qsort(", "name(") + "SORT(qsort)\n", CALLER),
 	"several": ("a declaration of 'swap' is not one alone", OWN.replace("static void", "static void swap(char *, size_t), other(void);\nstatic void", 1)
 		+ "static void other(void) { }\nvoid unused(void) { other(); }\n", CALLER),
@@ -371,7 +375,7 @@ def test_supplied_files_that_are_refused(tmp_path, case):
 	assert result.stdout == "" and (tmp_path / name).read_text() == caller
 
 
-@pytest.mark.parametrize("case", ["plain", "flags", "other file", "old list", "guarded"])
+@pytest.mark.parametrize("case", ["plain", "flags", "other file", "old list", "guarded", "macro"])
 def test_supplied_files_that_are_taken(tmp_path, case):
 	"""The file is parsed with the caller's options; it may be anywhere, and have headers and conditions."""
 	supplied, flags = OWN, []
@@ -379,6 +383,8 @@ def test_supplied_files_that_are_taken(tmp_path, case):
 		supplied, flags = "#ifdef OWN\n" + OWN + "#else\nint broken;\n#endif\n", ["-DOWN=1"]
 	if case == "old list":
 		supplied = OWN.replace("swap(char *a, size_t size)", "swap(a, size) char *a; size_t size;")
+	if case == "macro":
+		supplied = OWN.replace("void qsort", "#define SWAP(a, b) swap(a, b)\nvoid qsort").replace("swap(base", "SWAP(base")
 	if case == "guarded":
 		supplied = '#ifndef MOST\n#define MOST 64\n#endif\n#define _GNU_SOURCE 1\n#include "types.h"\n' + OWN.replace("size_t i = 0; i <", "size_t i = 0; i < MOST && i <")
 	(tmp_path / "types.h").write_text("#define LIMIT 5\ntypedef int own_type;\n")
@@ -430,6 +436,10 @@ HARD = {
 	"list_of_names.c": ("main;f;apply", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }"),
 	"position.c": ("main;f;g", "#define NONNULL(n) __attribute__((nonnull(n)))\nNONNULL(2) int g(op o, char *a, char *b) { return (a != 0) + 2 * (b != 0) + 4 * o(1); }\n"
 		"int f(int x) { char c; return g(inc, x ? &c : 0, 0); }"),
+	"call_in_macro.c": ("main;f;g;h", "#define CALL(x) (x < 0 ? g(x) + g(0) : 0)\n#define NAME h\nint h(int x) { return x + 1; } int g(int x) { return NAME(x) + h(0); }\n"
+		"int f(int x) { return CALL(x) + g(7); }"),
+	"returns_by_macro.c": ("main;f;g", "#define AGAIN(x) (x < 0 ? helper(x + 1) : x)\nint g(int x); int helper(int x) { return g(x); }\nint g(int x) { return AGAIN(x) + 1; } int f(int x) { return g(x); }"),
+	"macro_in_macro.c": ("main;f;apply;inc", "#define DO(o, x) o(x)\n#define TWICE(x) DO(inc, x) + DO(inc, x)\nint apply(op o, int x) { return TWICE(x) * o(x); } int f(int x) { return apply(inc, x); }"),
 	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),

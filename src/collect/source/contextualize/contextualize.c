@@ -247,6 +247,15 @@ static void append_prelude(const struct writing *writing, size_t index, const ch
 		buffer_printf(block, "%.*s\n%s", (int)prelude->size, (const char *)prelude->bytes, margin);
 }
 
+/* Removes the end of a last line that the file has behind the place, or that is added there. */
+static void end_directives(const struct program_file *file, uint32_t offset, bool is_in_front, struct buffer *block)
+{
+	bool ends_line =
+		is_in_front || offset >= file->size || file->text[offset] == '\n' || file->text[offset] == '\r';
+	if (block->size > 0 && block->bytes[block->size - 1] == '\n' && ends_line)
+		block->size--;
+}
+
 /* Returns whether a clone is the first function of the supplied file that is used, with which the whole file is inserted. */
 static bool is_first_supplied(const struct copy_plan *plan, size_t index)
 {
@@ -281,6 +290,7 @@ static void insert_copy(struct writing *writing, size_t index)
 		    program_is_supplied(plan->program, copy_plan_function(plan, &plan->clones[i])))
 			append_prelude(writing, i, margin, &block);
 	buffer_append_string(&block, text);
+	end_directives(file, place.offset, is_in_front, &block);
 	if (is_in_front)
 		buffer_append_string(&block, "\n\n");
 	insert(writing, host->file, is_in_front ? lines_first(file->text, place.offset) : place.offset, &block);
@@ -292,11 +302,20 @@ static void edit_first(struct writing *writing)
 {
 	const struct copy_plan *plan = writing->plan;
 	const struct program_function *first = copy_plan_function(plan, &plan->clones[0]);
-	const char *text = plan->program->files[first->file].text;
-	struct buffer *prelude = &writing->preludes[0];
+	const struct program_file *file = &plan->program->files[first->file];
+	struct buffer *prelude = &writing->preludes[0], undefs;
+	buffer_init(&undefs);
+	buffer_append_byte(&undefs, '\n');
+	copy_text_undefs(plan, &plan->clones[0], &undefs);
+	if (undefs.size > 1) {
+		end_directives(file, first->end, false, &undefs);
+		insert(writing, first->file, first->end, &undefs);
+	}
+	buffer_release(&undefs);
+	copy_text_defines(plan, &plan->clones[0], prelude);
 	if (prelude->size > 0) {
 		buffer_append_byte(prelude, '\n');
-		insert(writing, first->file, lines_first(text, first->start), prelude);
+		insert(writing, first->file, lines_first(file->text, first->start), prelude);
 	}
 	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
 }

@@ -462,6 +462,42 @@ static int check_hosts(const struct copy_plan *plan, struct error *error)
 	return 0;
 }
 
+struct reference_count {
+	const struct program *program;
+	size_t unit, count;
+	const char *usr;
+};
+
+static enum CXChildVisitResult count_reference(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct reference_count *search = data;
+	const struct clang *clang = search->program->clang;
+	(void)parent;
+	if (clang->getCursorKind(cursor) != CXCursor_DeclRefExpr)
+		return CXChildVisit_Recurse;
+	CXCursor declaration = clang->getCursorReferenced(cursor);
+	search->count += clang->getCursorKind(declaration) == CXCursor_FunctionDecl &&
+			 strcmp(program_usr(search->program, search->unit, declaration), search->usr) == 0;
+	return CXChildVisit_Recurse;
+}
+
+/* Returns whether a macro can rename the called function for the whole text of the caller (copy_text.c): in C, where nothing else has this
+ * name, and where the text only calls it. */
+static bool can_rename(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call)
+{
+	const struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	size_t calls = 0;
+	if (program->units[function->unit].is_cxx || !call->usr)
+		return false;
+	struct reference_count search = { program, function->unit, 0, call->usr };
+	program->clang->visitChildren(function->cursor, count_reference, &search);
+	for (size_t i = 0; i < function->call_count; i++)
+		calls += function->calls[i].usr && strcmp(function->calls[i].usr, call->usr) == 0;
+	const char *name = program_text(program, program->clang->getCursorSpelling(call->callee));
+	return search.count == calls && !program_has_directive(program, "define", name);
+}
+
 static int check(const struct copy_plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < plan->clone_count; i++) {
@@ -474,12 +510,15 @@ static int check(const struct copy_plan *plan, struct error *error)
 			return error_set(error, ERROR_UNSUPPORTED,
 					 "cannot contextualize: no copy of '%s' is possible: %s", function->name,
 					 refusal);
-		for (size_t k = 0; k < function->call_count; k++)
-			if (function->calls[k].in_macro &&
-			    copy_plan_target(plan, clone, &function->calls[k]) != PROGRAM_NONE)
-				return error_set(error, ERROR_UNSUPPORTED,
-						 "cannot contextualize: a call in '%s' comes from a macro",
-						 function->name);
+		for (size_t k = 0; k < function->call_count; k++) {
+			const struct program_call *call = &function->calls[k];
+			size_t target = call->in_macro ? copy_plan_target(plan, clone, call) : PROGRAM_NONE;
+			if (target == PROGRAM_NONE || can_rename(plan, clone, call))
+				continue;
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: the call of '%s' in '%s' comes from a macro",
+					 copy_plan_function(plan, &plan->clones[target])->name, function->name);
+		}
 	}
 	return 0;
 }

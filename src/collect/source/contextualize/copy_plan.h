@@ -90,7 +90,12 @@ bool copy_names_are_declared(const struct program *program, size_t unit, const c
  * the arguments that are constant. */
 void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clone, struct edits *edits, uint32_t base);
 
-/* Returns the text of the whole copy, in the arena, or NULL (out of memory). */
+/* Calls that come from a macro cannot be edited: for the text of a clone, another macro gives the called function the name of its copy.
+ * Append its directives, a line each. */
+void copy_text_defines(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines);
+void copy_text_undefs(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines);
+
+/* Returns the text of the whole copy, in the arena, or NULL (out of memory). Its first and its last line may be directives. */
 const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone);
 
 /* Returns the text of a declaration of the clone, without a `;`, made of a declaration of the

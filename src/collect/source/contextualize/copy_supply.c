@@ -80,6 +80,17 @@ static bool is_renamed(const struct supply *supply, const struct plan_clone *clo
 	return false;
 }
 
+/* Returns whether a clone calls a function from a macro, where it has the name of its copy. */
+static bool is_called(const struct supply *supply, const struct plan_clone *clone, CXCursor declaration)
+{
+	const struct program_function *function = copy_plan_function(supply->plan, clone);
+	const char *usr = program_usr(supply->program, supply->program->supplied_unit, declaration);
+	for (size_t i = 0; i < function->call_count; i++)
+		if (function->calls[i].in_macro && function->calls[i].usr && strcmp(function->calls[i].usr, usr) == 0)
+			return copy_plan_target(supply->plan, clone, &function->calls[i]) != PROGRAM_NONE;
+	return false;
+}
+
 struct reference_search {
 	struct supply *supply;
 	const struct plan_clone *clone; /* NULL: a declaration at file level */
@@ -99,7 +110,9 @@ static enum CXChildVisitResult find_reference(CXCursor cursor, CXCursor parent, 
 	CXSourceLocation location = clang->getCursorLocation(cursor);
 	unsigned at = 0;
 	clang->getFileLocation(location, NULL, NULL, NULL, &at);
-	if (!search->clone || clang_is_in_macro(location) || !is_renamed(supply, search->clone, at))
+	bool is_macro = clang_is_in_macro(location);
+	if (!search->clone ||
+	    (is_macro ? !is_called(supply, search->clone, declaration) : !is_renamed(supply, search->clone, at)))
 		refuse(supply, "it uses the function", name_of(supply, declaration),
 		       " by a macro, or otherwise than by a call");
 	return CXChildVisit_Recurse;
@@ -148,6 +161,7 @@ static void take_definition(struct supply *supply, CXCursor cursor, size_t funct
 {
 	const struct copy_plan *plan = supply->plan;
 	struct buffer copies;
+	bool has_directives = false;
 	buffer_init(&copies);
 	for (size_t i = 1; i < plan->clone_count; i++) {
 		if (!plan->clones[i].is_used || plan->clones[i].function != function)
@@ -155,10 +169,12 @@ static void take_definition(struct supply *supply, CXCursor cursor, size_t funct
 		const char *text = copy_text(plan, &plan->clones[i]);
 		check_references(supply, cursor, &plan->clones[i]);
 		buffer_printf(&copies, "%s%s", copies.size > 0 ? "\n\n" : "", text ? text : "");
+		has_directives |= text && *text == '#';
 	}
-	if (copies.size == 0 && !begins_line(supply, start))
-		refuse(supply, "the start of the function", name_of(supply, cursor),
-		       ", which the path does not need, is not at the start of a line");
+	if (has_directives && copies.bytes[copies.size - 1] == '\n' && supply->file->text[end] == '\n')
+		copies.size--;
+	if ((copies.size == 0 || has_directives) && !begins_line(supply, start))
+		refuse(supply, "the function", name_of(supply, cursor), " does not begin at the start of a line");
 	replace(supply, start, end, &copies);
 	if (buffer_error(&copies) < 0)
 		supply->edits.error = ERROR_MEMORY;

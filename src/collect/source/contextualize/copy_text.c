@@ -110,6 +110,43 @@ void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clon
 	}
 }
 
+/* --- calls that come from macros --- */
+
+/* Returns the name of the function that a macro renames for a call, or NULL. A function has one line for all its calls. */
+static const char *renamed(const struct copy_plan *plan, const struct plan_clone *clone, size_t index)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	const struct program_call *call = &function->calls[index];
+	if (!call->in_macro || copy_plan_target(plan, clone, call) == PROGRAM_NONE)
+		return NULL;
+	for (size_t i = 0; i < index; i++)
+		if (function->calls[i].in_macro && function->calls[i].usr &&
+		    strcmp(function->calls[i].usr, call->usr) == 0)
+			return NULL;
+	return program_text(plan->program, plan->program->clang->getCursorSpelling(call->callee));
+}
+
+void copy_text_defines(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const char *name = renamed(plan, clone, i);
+		if (name)
+			buffer_printf(lines, "#define %s %s\n", name,
+				      plan->clones[copy_plan_target(plan, clone, &function->calls[i])].name);
+	}
+}
+
+void copy_text_undefs(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const char *name = renamed(plan, clone, i);
+		if (name)
+			buffer_printf(lines, "#undef %s\n", name);
+	}
+}
+
 /* --- the body --- */
 
 /* Returns whether the copy does not have this use of a parameter: the call has another name there, or no such argument. */
@@ -260,8 +297,20 @@ const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clo
 	edit_head(plan, clone, function->unit, function->cursor, &edits, function->start);
 	add_variables(plan, clone, &edits);
 	copy_text_calls(plan, clone, &edits, function->start);
-	return applied(plan, &edits, plan->program->files[function->file].text + function->start,
-		       function->end - function->start);
+	const char *text = applied(plan, &edits, plan->program->files[function->file].text + function->start,
+				   function->end - function->start);
+	struct buffer lines;
+	buffer_init(&lines);
+	copy_text_defines(plan, clone, &lines);
+	if (!text || lines.size == 0)
+		return text;
+	buffer_printf(&lines, "%s\n", text);
+	copy_text_undefs(plan, clone, &lines);
+	text = buffer_error(&lines) < 0
+		       ? NULL
+		       : instrument_arena_text(plan->program->arena, (const char *)lines.bytes, lines.size);
+	buffer_release(&lines);
+	return text;
 }
 
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
