@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from record_support import REPOSITORY
-
+REPOSITORY = Path(__file__).resolve().parents[2]
 WORK = REPOSITORY / "bench/work"
 LUA = ("local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 1000003 end table.sort(t) local s = {}\n"
 	"for i = 1, 50000 do s[i] = string.format('%d:%s', t[i], ('x'):rep(i % 7)) end print(#table.concat(s), t[1], t[#t])\n"
@@ -29,6 +28,7 @@ class Program:
 	workloads: list # {program} is its path; the first one is recorded
 	libraries: list = field(default_factory=list)
 	includes: list = field(default_factory=list) # folders, for the compiler
+	level: str = "-O1" # with which the tests build it: a large file needs less time without optimization
 
 	def source(self):
 		return next(path for path in sorted((WORK / "src").glob(f"{self.package}-[0-9]*")) if path.is_dir())
@@ -81,7 +81,7 @@ def prepare_halibut(folder, source):
 PROGRAMS_OF_OTHERS = {
 	"lua": Program("lua5.4", prepare_lua, ["-DLUA_USE_LINUX"], ["{program} work.lua"], ["-Wl,-E", "-lm", "-ldl"]),
 	"sqlite3": Program("sqlite3", prepare_sqlite3, ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
-		["{program} :memory: '.read work.sql'", "{program} :memory: '.read source.sql'"], ["-lm"]),
+		["{program} :memory: '.read work.sql'", "{program} :memory: '.read source.sql'"], ["-lm"], level="-O0"),
 	"zstd": Program("libzstd", prepare_zstd, ["-DZSTD_DISABLE_ASM=1", "-DDEBUGLEVEL=0", "-DBACKTRACE_ENABLE=0"],
 		["{program} -q -3 -c input >three && {program} -q -9 -c input >nine && {program} -q -dc three nine >/dev/null && cksum three nine",
 			"{program} -q -1 -c input | {program} -q -dc | cmp - input", "{program} -q -17 -c input | cksum"], includes=["lib", "lib/common", "programs"]),

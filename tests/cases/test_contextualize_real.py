@@ -19,7 +19,7 @@ def test_ranked_paths(tmp_path, name):
 	if not program.fetch():
 		pytest.skip(f"the source package of {program.package} cannot be fetched")
 	project = Project(name, tmp_path / "project")
-	project.build("-O1")
+	project.build(program.level)
 	before = project.outputs()
 	assert all(status == 0 for status, _ in before), before
 	recorded = record_well(tmp_path, project.command(program.workloads[0]), cwd=project.folder)
@@ -35,7 +35,7 @@ def test_ranked_paths(tmp_path, name):
 			print(path, result.stderr)
 			continue
 		subprocess.run(["patch", "-p1", "-s", "-N", "-r", "-"], input=result.stdout, text=True, cwd=project.folder, check=True)
-		project.build("-O1")
+		project.build(program.level)
 		assert project.outputs() == before, path
 		project.restore()
 		done += 1

@@ -426,15 +426,6 @@ static void mark_used(struct copy_plan *plan, size_t index)
 	}
 }
 
-size_t copy_plan_host(const struct copy_plan *plan, size_t clone)
-{
-	for (;; clone = plan->clones[clone].first_caller) {
-		const struct program_function *function = copy_plan_function(plan, &plan->clones[clone]);
-		if (function->file != PROGRAM_NONE && !program_is_supplied(plan->program, function))
-			return clone;
-	}
-}
-
 static const char *refusal_of(const struct program *program, const struct program_function *function)
 {
 	if (function->refusal || function->file == PROGRAM_NONE)

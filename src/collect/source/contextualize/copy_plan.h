@@ -68,14 +68,21 @@ const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clo
 /* Returns the index of the clone that a call leads to, or PROGRAM_NONE if the call stays. */
 size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call);
 
-/* Returns the clone beside which a clone is put: itself. A library function and the functions of the supplied file are put in front of the
- * clone that calls them. */
-size_t copy_plan_host(const struct copy_plan *plan, size_t clone);
-
 static inline const struct program_function *copy_plan_function(const struct copy_plan *plan,
 								const struct plan_clone *clone)
 {
 	return &plan->program->functions[clone->function];
+}
+
+/* Returns the clone beside which a clone is put: itself. A library function and the functions of the supplied file are put in front of the
+ * clone that calls them. */
+static inline size_t copy_plan_host(const struct copy_plan *plan, size_t clone)
+{
+	for (;; clone = plan->clones[clone].first_caller) {
+		const struct program_function *function = copy_plan_function(plan, &plan->clones[clone]);
+		if (function->file != PROGRAM_NONE && !program_is_supplied(plan->program, function))
+			return clone;
+	}
 }
 
 /* copy_names.c: names the clones of the path after one free number, and the others after the next free numbers. Returns 0 or
