@@ -138,6 +138,7 @@ REFUSALS = {
 	"it uses its own name (__func__)": "static const char *f(void) { return __func__; } int main(void) { return f()[0]; }",
 	"its text comes from a macro": "#define F(name) static int name(int x) { return x; }\nF(f)\nint main(void) { return f(0); }",
 	"the call of 'f' in 'main' comes from a macro": "static int f(int x) { return x; }\n#define CALL f(0)\nint main(void) { int (*g)(int) = f; return CALL + g(0); }",
+	"the call of 't' in 'main' comes from a macro": "int puts(const char *);\n#define SHOW(x) (puts(#x), x)\n#define CALL(x) SHOW(x)\nstatic int t(int x) { return x; }\nint main(void) { return CALL(t(0)); }",
 	"the call of 'm' in 'main' comes from a macro": "#define m(x) m(x + 1)\nstatic int (m)(int x) { return x; }\nint main(void) { return m(-1); }",
 	"it has no source here, and takes any number of arguments": "int f(int, ...); int main(void) { return f(1); }",
 	"no call in 'main' is known to lead to 'f'": "int main(void) { return 0; }",
@@ -159,7 +160,7 @@ def refuse(tmp_path, name, text, path, message):
 
 @pytest.mark.parametrize("message", REFUSALS)
 def test_refusals_of_copies(tmp_path, message):
-	name = "m" if "call of 'm'" in message else "f"
+	name = next((name for name in "mt" if f"call of '{name}'" in message), "f")
 	path = f"main;{name}" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
 	refuse(tmp_path, "a.c", REFUSALS[message] or "int main(void) { return 0; }", path, message)
 

@@ -456,19 +456,29 @@ static int check_hosts(const struct copy_plan *plan, struct error *error)
 struct reference_count {
 	const struct program *program;
 	size_t unit, count;
-	const char *usr;
+	const char *usr, *name;
+	bool is_text; /* a macro makes a text of the name: the text would have the name of the copy */
 };
 
 static enum CXChildVisitResult count_reference(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct reference_count *search = data;
-	const struct clang *clang = search->program->clang;
+	const struct program *program = search->program;
+	const struct clang *clang = program->clang;
+	int kind = clang->getCursorKind(cursor);
 	(void)parent;
-	if (clang->getCursorKind(cursor) != CXCursor_DeclRefExpr)
+	const char *text = kind == CXCursor_StringLiteral || kind == CXCursor_CallExpr
+				   ? program_text(program, clang->getCursorSpelling(cursor))
+				   : "";
+	if (kind == CXCursor_CallExpr && strcmp(text, "__assert_fail") == 0)
+		return CXChildVisit_Continue; /* where an assertion fails, the name of the copy is correct */
+	if (kind == CXCursor_StringLiteral && clang_is_in_macro(clang->getCursorLocation(cursor)))
+		search->is_text |= lexing_find(text + (*text == '"'), text + strlen(text), search->name) != NULL;
+	if (kind != CXCursor_DeclRefExpr)
 		return CXChildVisit_Recurse;
 	CXCursor declaration = clang->getCursorReferenced(cursor);
 	search->count += clang->getCursorKind(declaration) == CXCursor_FunctionDecl &&
-			 strcmp(program_usr(search->program, search->unit, declaration), search->usr) == 0;
+			 strcmp(program_usr(program, search->unit, declaration), search->usr) == 0;
 	return CXChildVisit_Recurse;
 }
 
@@ -481,12 +491,12 @@ static bool can_rename(const struct copy_plan *plan, const struct plan_clone *cl
 	size_t calls = 0;
 	if (program->units[function->unit].is_cxx || !call->usr)
 		return false;
-	struct reference_count search = { program, function->unit, 0, call->usr };
+	struct reference_count search = { .program = program, .unit = function->unit, .usr = call->usr };
+	search.name = program_text(program, program->clang->getCursorSpelling(call->callee));
 	program->clang->visitChildren(function->cursor, count_reference, &search);
 	for (size_t i = 0; i < function->call_count; i++)
 		calls += function->calls[i].usr && strcmp(function->calls[i].usr, call->usr) == 0;
-	const char *name = program_text(program, program->clang->getCursorSpelling(call->callee));
-	return search.count == calls && !program_has_directive(program, "define", name);
+	return search.count == calls && !search.is_text && !program_has_directive(program, "define", search.name);
 }
 
 static int check(const struct copy_plan *plan, struct error *error)

@@ -197,6 +197,9 @@ static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
 		program->error = ERROR_MEMORY;
 		return;
 	}
+	if (hash_map_put(&program->by_usr, hash_bytes(function.usr, strlen(function.usr)),
+			 (uint32_t)program->function_count) < 0)
+		program->error = ERROR_MEMORY;
 	program->functions[program->function_count++] = function;
 }
 
@@ -228,10 +231,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 
 size_t program_find(const struct program *program, const char *usr)
 {
-	for (size_t i = 0; i < program->function_count; i++)
-		if (program->functions[i].file != PROGRAM_NONE && strcmp(program->functions[i].usr, usr) == 0)
-			return i;
-	return PROGRAM_NONE;
+	uint32_t found = hash_map_get(&program->by_usr, hash_bytes(usr, strlen(usr)));
+	return found != HASH_MAP_NONE && strcmp(program->functions[found].usr, usr) == 0 ? found : PROGRAM_NONE;
 }
 
 size_t program_add_library(struct program *program, size_t unit, CXCursor declaration)
@@ -437,6 +438,7 @@ int program_init(struct program *program, struct error *error)
 				     .supplied_file = PROGRAM_NONE };
 	if (!program->clang)
 		return error->code;
+	hash_map_init(&program->by_usr);
 	program->arena = instrument_arena_new();
 	program->index = program->arena ? program->clang->createIndex(0, 0) : NULL;
 	return program->index ? 0 : error_memory(error);
@@ -536,6 +538,7 @@ void program_release(struct program *program)
 	free(program->units);
 	free(program->files);
 	free(program->functions);
+	hash_map_release(&program->by_usr);
 	if (program->arena)
 		instrument_arena_free(program->arena);
 	*program = (struct program){ 0 };

@@ -10,6 +10,7 @@
 #ifndef COLLECT_SOURCE_CONTEXTUALIZE_PROGRAM_H
 #define COLLECT_SOURCE_CONTEXTUALIZE_PROGRAM_H
 
+#include "base/hash_map.h"
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"
 #include "collect/source/instrument/instrument.h"
@@ -97,7 +98,8 @@ struct program {
 	size_t file_count, file_capacity;
 	struct program_function *functions;
 	size_t function_count, function_capacity;
-	int error; /* ERROR_MEMORY */
+	struct hash_map by_usr; /* hash of a USR -> index of the function with a definition */
+	int error;              /* ERROR_MEMORY */
 	/* A file with definitions of library functions, as of qsort, from which only copies are made; not owned, NULL: none. */
 	const char *supplied_path;
 	size_t supplied_unit, supplied_file; /* PROGRAM_NONE: it has not been parsed so far */
