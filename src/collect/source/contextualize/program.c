@@ -81,14 +81,40 @@ static const char *text_refusal(const char *text, const char *end)
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
 }
 
+/* Returns whether a file defines a word as a macro without arguments. */
+static bool is_object_macro(const struct program *program, const struct lexing_token *word)
+{
+	for (size_t i = 0; i < program->file_count; i++) {
+		const char *end = program->files[i].text + program->files[i].size;
+		for (const char *at = program->files[i].text; (at = lexing_find(at, end, "define"));) {
+			at += strlen("define");
+			struct lexing_token name = lexing_next(at, end);
+			if (name.size == word->size && memcmp(name.start, word->start, word->size) == 0 &&
+			    (name.start + name.size == end || name.start[name.size] != '('))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether a function has its name in the text, or another one for which a macro stands: #define update lib_update */
+static bool has_name(const struct program *program, const struct program_function *function)
+{
+	const struct program_file *file = &program->files[function->file];
+	struct lexing_token word = lexing_next(file->text + function->name_at, file->text + file->size);
+	bool is_macro = clang_is_in_macro(program->clang->getCursorLocation(function->cursor));
+	if (!is_macro)
+		return strncmp(file->text + function->name_at, function->name, strlen(function->name)) == 0;
+	return word.is_word && !program->units[function->unit].is_cxx && is_object_macro(program, &word);
+}
+
 static const char *refusal_of(const struct program *program, const struct program_function *function, int kind,
 			      bool in_one_file)
 {
 	const struct clang *clang = program->clang;
 	const char *text = program->files[function->file].text;
 	if (!in_one_file || function->open <= function->name_at || function->end <= function->open ||
-	    text[function->open] != '{' ||
-	    strncmp(text + function->name_at, function->name, strlen(function->name)) != 0)
+	    text[function->open] != '{' || !has_name(program, function))
 		return "its text comes from a macro, or is a try block";
 	if (kind == CXCursor_FunctionTemplate)
 		return "it is a template";
@@ -168,7 +194,6 @@ static bool place(struct program *program, struct program_function *function, CX
 		       program_range(program, function->unit, body, &body_file, &function->open, &body_end) &&
 		       range_file == function->file && body_file == function->file && body_end == function->end &&
 		       function->end <= program->files[function->file].size &&
-		       !clang_is_in_macro(clang->getCursorLocation(function->cursor)) &&
 		       !clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(body)));
 	return program_find(program, function->usr) == PROGRAM_NONE;
 }
