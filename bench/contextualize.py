@@ -18,7 +18,7 @@ sys.path.append(str(HERE.parent / "tests/cases"))
 from contextualize_support import PROGRAMS_OF_OTHERS, Project # noqa: E402
 
 FOLDER = HERE / "work/contextualize"
-RANKED, COPIED = 8, 3
+RANKED, COPIED = 8, 2
 
 
 def contextualized(project, path):

@@ -72,7 +72,7 @@ def prepare_halibut(folder, source):
 		(folder / path.relative_to(source)).parent.mkdir(exist_ok=True)
 		shutil.copy(path, folder / path.relative_to(source))
 	subprocess.run(["perl", "sbcsgen.pl", "sbcs.dat", f"--source={folder}/charset/sbcsdat.c", f"--header={folder}/charset/sbcsdat.h"], cwd=source / "charset", check=True)
-	text = (source / "doc/input.but").read_text()
+	text = (source / "doc/input.but").read_text() + "\n"
 	# Chapters of other names, because each keyword can be defined once.
 	(folder / "work.but").write_text("\\title Work\n\n" + "".join(
 		text.replace("\\C{", f"\\C{{n{i}-").replace("\\H{", f"\\H{{n{i}-").replace("\\S{", f"\\S{{n{i}-").replace("\\k{", f"\\k{{n{i}-").replace("\\K{", f"\\K{{n{i}-")

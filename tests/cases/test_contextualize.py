@@ -443,6 +443,7 @@ HARD = {
 		"int f(int x) { return CALL(x) + g(7); }"),
 	"returns_by_macro.c": ("main;f;g", "#define AGAIN(x) (x < 0 ? helper(x + 1) : x)\nint g(int x); int helper(int x) { return g(x); }\nint g(int x) { return AGAIN(x) + 1; } int f(int x) { return g(x); }"),
 	"name_by_macro.c": ("main;f;lib_g;h", "#define g lib_g\n#define API static\nint h(int x) { return x + 1; }\nAPI int g(int x);\nAPI int\ng (int x) { return h(x); } int f(int x) { return g(x) + (g(1)); }"),
+	"inactive_macro.c": ("main;f;g", "#ifdef LOGGED\n#define g(x) g(__LINE__, x)\n#endif\n#define CALL(x) g(x)\nint g(int x) { return x; } int f(int x) { return CALL(x); }"),
 	"macro_in_macro.c": ("main;f;apply;inc", "#define DO(o, x) o(x)\n#define TWICE(x) DO(inc, x) + DO(inc, x)\nint apply(op o, int x) { return TWICE(x) * o(x); } int f(int x) { return apply(inc, x); }"),
 	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),

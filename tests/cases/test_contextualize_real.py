@@ -6,7 +6,7 @@ import pytest
 from contextualize_support import PROGRAMS_OF_OTHERS, Project
 from record_support import record_well, run_cpprof
 
-PATHS = 8 # of each program: a path costs two runs of the parser, and one of the compiler
+PATHS = 6 # of each program: a path costs two runs of the parser, and one of the compiler
 # {program: how many of its first paths are copied at least}; the others are refused.
 LEAST = {"lua": 2, "sqlite3": 2, "zstd": 2, "halibut": 2}
 

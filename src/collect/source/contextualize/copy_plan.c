@@ -496,7 +496,7 @@ static bool can_rename(const struct copy_plan *plan, const struct plan_clone *cl
 	program->clang->visitChildren(function->cursor, count_reference, &search);
 	for (size_t i = 0; i < function->call_count; i++)
 		calls += function->calls[i].usr && strcmp(function->calls[i].usr, call->usr) == 0;
-	return search.count == calls && !search.is_text && !program_has_directive(program, "define", search.name);
+	return search.count == calls && !search.is_text && !program_has_macro(program, function->unit, search.name);
 }
 
 static int check(const struct copy_plan *plan, struct error *error)

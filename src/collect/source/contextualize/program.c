@@ -424,6 +424,33 @@ bool program_has_directive(const struct program *program, const char *word, cons
 	return false;
 }
 
+struct macro_search {
+	const struct program *program;
+	const char *name;
+	bool is_found;
+};
+
+static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct macro_search *search = data;
+	const struct clang *clang = search->program->clang;
+	(void)parent;
+	if (clang->getCursorKind(cursor) != CXCursor_MacroDefinition)
+		return CXChildVisit_Continue;
+	CXString name = clang->getCursorSpelling(cursor);
+	search->is_found = strcmp(clang->getCString(name), search->name) == 0;
+	clang->disposeString(name);
+	return search->is_found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+bool program_has_macro(const struct program *program, size_t unit, const char *name)
+{
+	struct macro_search search = { program, name, false };
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit), find_macro,
+				      &search);
+	return search.is_found;
+}
+
 struct program_symbol program_symbol_of(const struct program *program, const struct program_function *function)
 {
 	struct symbol_check check = { .program = program, .function = function };

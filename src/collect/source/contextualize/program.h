@@ -151,6 +151,9 @@ struct program_symbol program_symbol_of(const struct program *program, const str
 /* Returns whether a preprocessor directive has these words: "weak", "f" for `#pragma weak f`, "define", "f" for `#define f(x)`. */
 bool program_has_directive(const struct program *program, const char *word, const char *name);
 
+/* Returns whether a unit defines a macro of this name. */
+bool program_has_macro(const struct program *program, size_t unit, const char *name);
+
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
 
