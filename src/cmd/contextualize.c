@@ -20,6 +20,7 @@ enum {
 	OPTION_VERIFY,
 	OPTION_DATABASE,
 	OPTION_SOURCE,
+	OPTION_WITH,
 	OPTION_OUTPUT,
 	OPTION_RUN,
 	OPTION_PATCH,
@@ -237,6 +238,8 @@ static int check(const struct job *job)
 				   edits ? "edit" : "verify");
 	if (option_given(invocation, OPTION_OUTPUT) && !edits)
 		return usage_error(invocation, "--output needs --edit (add --edit)");
+	if (option_given(invocation, OPTION_WITH) && !edits && !verifies)
+		return usage_error(invocation, "--with needs --edit or --verify (add --edit)");
 	if (verifies && behind == 0)
 		return usage_error(invocation, "missing the build command (--verify --run './program' -- make)");
 	if (verifies && !option_value(invocation, OPTION_RUN))
@@ -269,6 +272,7 @@ static int take_sources(struct job *job)
 {
 	const struct invocation *invocation = job->invocation;
 	struct sources *sources = &job->sources;
+	sources->supplied = option_value(invocation, OPTION_WITH);
 	sources->paths = calloc(invocation->use_count + 1, sizeof(*sources->paths));
 	if (!sources->paths)
 		return failure(invocation, "out of memory");
@@ -317,6 +321,8 @@ static const struct command_option options[] = {
 	{ OPTION_DATABASE, 'p', "database", "PATH",
 	  "Read all sources of compile_commands.json, or of the folder with it", NULL },
 	{ OPTION_SOURCE, 's', "source", "FILE", "Read this source; may be given several times", NULL },
+	{ OPTION_WITH, 0, "with", "FILE",
+	  "Copy the library function of the path, such as qsort, from its definition in FILE", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the patch of --edit to FILE", "standard output" },
 	{ OPTION_RUN, 0, "run", "WORKLOAD", "The shell command to measure, run in the folder of the build", NULL },
 	{ OPTION_PATCH, 0, "patch", "FILE", "Use this patch, one of --edit in which you have changed the copies",
@@ -339,6 +345,8 @@ static const struct command_example examples[] = {
 	{ "cpprof contextualize", "rank the call paths of cpprof.data" },
 	{ "cpprof contextualize --format json -n 0", "all of them, for other programs" },
 	{ "cpprof contextualize --edit -p build 'main;uniquify_db;qsort' >qsort.patch", "copies for this path" },
+	{ "cpprof contextualize --edit -s program.c --with qsort.c 'main;f;qsort'",
+	  "a copy of your own qsort in place of the C library's" },
 	{ "cpprof contextualize --verify --run './program' -s program.c 'main;f;g' -- make", "measure their effect" },
 	{ 0 },
 };

@@ -20,6 +20,7 @@ struct sources {
 	size_t path_count;
 	char **flags; /* an optional compiler and its options, for `paths`; not owned */
 	size_t flag_count;
+	const char *supplied; /* a file with definitions of library functions; NULL: none */
 };
 
 /* Parses `paths` [path_count], or all sources of the database (NULL: none). Set the other

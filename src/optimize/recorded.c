@@ -28,7 +28,7 @@ int recorded_path_init(struct recorded_path *path, const char *text, const struc
 			path->files[i] = file + 1;
 		}
 		const struct program_function *function = result ? &program->functions[result->path[i]] : NULL;
-		if (!function || function->file == PROGRAM_NONE)
+		if (!function || function->file == PROGRAM_NONE || program_is_supplied(program, function))
 			continue;
 		path->functions[i] = function;
 		path->files[i] = function->shown_file;

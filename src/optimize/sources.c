@@ -63,6 +63,7 @@ static int add_entry(struct sources *sources, const struct database_entry *entry
 int sources_read(struct sources *sources, const char *database, struct error *error)
 {
 	int code = program_init(&sources->program, error);
+	sources->program.supplied_path = sources->supplied;
 	if (code == 0 && database)
 		code = database_read(&sources->database, database, error);
 	if (code == 0 && !database && sources->path_count == 0)
@@ -155,7 +156,10 @@ static void write_title(FILE *out, const struct contextualize_result *result, co
 	for (size_t i = 0; i < result->copy_count; i++) {
 		const struct contextualize_copy *copy = &result->copies[i];
 		fprintf(out, "  %s%s%s%s%s\n", copy->name, *copy->constants ? ", where " : "", copy->constants,
-			copy->on_path ? "" : ": leads back to the path", "");
+			copy->supplied  ? ": defined in "
+			: copy->on_path ? ""
+					: ": leads back to the path",
+			copy->supplied ? copy->supplied : "");
 	}
 	fputc('\n', out);
 }

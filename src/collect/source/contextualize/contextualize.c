@@ -1,42 +1,36 @@
 #include "collect/source/contextualize/contextualize.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
 #include "collect/source/contextualize/copy_plan.h"
+#include "collect/source/contextualize/lines.h"
 
 /* The place of a text in a file: copies of one function are at one offset, in the order of the clones. */
 struct place {
 	size_t file;
 	uint32_t offset;
-	size_t order; /* by the index of the clone; a library's function precedes its caller */
+	size_t order; /* by the index of the clone; a library's function and a supplied one precede their caller */
 };
 
 struct writing {
 	struct copy_plan *plan;
 	struct edits *edits;     /* [file_count] */
 	struct buffer *preludes; /* [clone_count]: declarations in front of a copy; of clone 0: of f0 */
+	const char *supplied;    /* the text of the supplied file; NULL: none of its functions is on the path */
 	int error;
 };
 
 /* --- places --- */
 
-/* Returns the clone next to which a copy is put: itself, or the caller of a library's function. */
-static size_t host_of(const struct copy_plan *plan, size_t clone)
-{
-	return copy_plan_function(plan, &plan->clones[clone])->file == PROGRAM_NONE ? plan->clones[clone].first_caller
-										    : clone;
-}
-
 /* Returns where a clone is defined; f0 is at its original place. */
 static struct place place_of(const struct copy_plan *plan, size_t clone)
 {
-	const struct program_function *function = copy_plan_function(plan, &plan->clones[host_of(plan, clone)]);
-	bool is_before = clone == 0 || host_of(plan, clone) == 0;
-	size_t order = host_of(plan, clone) != clone ? 2 * host_of(plan, clone) : 2 * clone + 1;
+	const struct program_function *function = copy_plan_function(plan, &plan->clones[copy_plan_host(plan, clone)]);
+	bool is_before = clone == 0 || copy_plan_host(plan, clone) == 0;
+	size_t order = copy_plan_host(plan, clone) != clone ? 2 * copy_plan_host(plan, clone) : 2 * clone + 1;
 	return (struct place){ function->file, is_before ? function->start : function->end, order };
 }
 
@@ -45,73 +39,10 @@ static bool is_before(const struct place *a, const struct place *b)
 	return a->offset != b->offset ? a->offset < b->offset : a->order < b->order;
 }
 
-/* Returns the start of the lines of comments that directly precede a line. */
-static uint32_t before_comment(const char *text, uint32_t line)
-{
-	while (line > 0) {
-		uint32_t end = line - 1, start = end;
-		while (start > 0 && text[start - 1] != '\n')
-			start--;
-		const char *first = text + start;
-		while (first < text + end && (*first == ' ' || *first == '\t'))
-			first++;
-		size_t left = (size_t)(text + end - first);
-		if (left >= 2 && memcmp(first, "//", 2) == 0) {
-			line = start;
-			continue;
-		}
-		if (left < 2 || memcmp(text + end - 2, "*/", 2) != 0)
-			break;
-		while (start > 0 && (start + 1 >= end || memcmp(text + start, "/*", 2) != 0)) {
-			if (text[start] == '\n' && memmem(text + start, end - start, "/*", 2))
-				break;
-			start--;
-		}
-		line = text[start] == '\n' ? start + 1 : start;
-		while (line > 0 && text[line - 1] != '\n')
-			line--;
-	}
-	return line;
-}
-
-static uint32_t line_start(const char *text, uint32_t offset)
-{
-	while (offset > 0 && text[offset - 1] != '\n')
-		offset--;
-	return offset;
-}
-
-static bool ends_with(const char *text, uint32_t end, const char *word)
-{
-	size_t size = strlen(word);
-	return end >= size && memcmp(text + end - size, word, size) == 0;
-}
-
-/* Returns the start of the first line of a declaration and of its comment. libclang's range of it begins behind
- * attributes ([[nodiscard]]) and extern "C", which may be in lines of their own. */
-static uint32_t first_line(const char *text, uint32_t start)
-{
-	for (uint32_t at = start;;) {
-		while (at > 0 && isspace((unsigned char)text[at - 1]))
-			at--;
-		if (ends_with(text, at, "]]")) {
-			while (at > 0 && !ends_with(text, at, "[["))
-				at--;
-			at -= at > 0 ? 2 : 0;
-		} else if (ends_with(text, at, "extern \"C\"")) {
-			at -= (uint32_t)strlen("extern \"C\"");
-		} else {
-			break;
-		}
-		start = at;
-	}
-	return before_comment(text, line_start(text, start));
-}
-
 /* Returns the white space at the start of the line of an offset. */
 static const char *indentation(const struct writing *writing, const struct program_file *file, uint32_t offset)
 {
-	uint32_t line = line_start(file->text, offset);
+	uint32_t line = lines_start(file->text, offset);
 	return instrument_arena_text(writing->plan->program->arena, file->text + line,
 				     strspn(file->text + line, " \t"));
 }
@@ -171,9 +102,11 @@ static void declare_clone(struct writing *writing, size_t index, size_t file)
 	size_t first = PROGRAM_NONE;
 	for (size_t i = 0; i < plan->clone_count; i++) {
 		const struct program_function *caller = copy_plan_function(plan, &plan->clones[i]);
+		if (!plan->clones[i].is_used)
+			continue;
 		struct place place = place_of(plan, i);
 		bool calls = false;
-		for (size_t k = 0; plan->clones[i].is_used && caller->file == file && k < caller->call_count; k++)
+		for (size_t k = 0; place.file == file && k < caller->call_count; k++)
 			calls |= copy_plan_target(plan, &plan->clones[i], &caller->calls[k]) == index;
 		struct place best = first == PROGRAM_NONE ? place : place_of(plan, first);
 		if (calls && i != index && (definition.file != file || is_before(&place, &definition)) &&
@@ -182,7 +115,7 @@ static void declare_clone(struct writing *writing, size_t index, size_t file)
 	}
 	if (first == PROGRAM_NONE)
 		return;
-	const struct program_function *caller = copy_plan_function(plan, &plan->clones[first]);
+	const struct program_function *caller = copy_plan_function(plan, &plan->clones[copy_plan_host(plan, first)]);
 	CXCursor found = function->cursor;
 	bool is_visible;
 	if (definition.file != file && program_defined(program, caller->unit, function->usr))
@@ -247,9 +180,11 @@ static bool is_declared_before(const struct copy_plan *plan, size_t index, const
 	struct place own = place_of(plan, index);
 	for (size_t i = 1; i < plan->clone_count; i++) {
 		const struct plan_clone *clone = &plan->clones[i];
-		struct place place = place_of(plan, i);
 		const struct program_function *function = copy_plan_function(plan, clone);
-		for (size_t k = 0; clone->is_used && function->file == own.file && k < function->parameter_count; k++)
+		if (!clone->is_used)
+			continue;
+		struct place place = place_of(plan, i);
+		for (size_t k = 0; function->file == own.file && k < function->parameter_count; k++)
 			if (clone->values[k].kind == VALUE_FUNCTION && strcmp(clone->values[k].usr, usr) == 0 &&
 			    is_before(&place, &own))
 				return true;
@@ -263,7 +198,7 @@ static void declare_constants(struct writing *writing, size_t index)
 	const struct copy_plan *plan = writing->plan;
 	struct program *program = plan->program;
 	const struct program_function *function = copy_plan_function(plan, &plan->clones[index]);
-	for (size_t i = 0; function->file != PROGRAM_NONE && i < function->parameter_count; i++) {
+	for (size_t i = 0; copy_plan_host(plan, index) == index && i < function->parameter_count; i++) {
 		const struct plan_value *value = &plan->clones[index].values[i];
 		CXCursor found;
 		bool is_visible = true;
@@ -304,14 +239,41 @@ static void make_declarations(struct writing *writing)
 
 /* --- copies --- */
 
+/* Appends the declarations in front of a clone to a block, and an empty line. */
+static void append_prelude(const struct writing *writing, size_t index, const char *margin, struct buffer *block)
+{
+	const struct buffer *prelude = &writing->preludes[index];
+	if (prelude->size > 0)
+		buffer_printf(block, "%.*s\n%s", (int)prelude->size, (const char *)prelude->bytes, margin);
+}
+
+/* Removes the end of a last line that the file has behind the place, or that is added there. */
+static void end_directives(const struct program_file *file, uint32_t offset, bool is_in_front, struct buffer *block)
+{
+	bool ends_line =
+		is_in_front || offset >= file->size || file->text[offset] == '\n' || file->text[offset] == '\r';
+	if (block->size > 0 && block->bytes[block->size - 1] == '\n' && ends_line)
+		block->size--;
+}
+
+/* Returns whether a clone is the first function of the supplied file that is used, with which the whole file is inserted. */
+static bool is_first_supplied(const struct copy_plan *plan, size_t index)
+{
+	for (size_t i = 1; i <= index; i++)
+		if (plan->clones[i].is_used &&
+		    program_is_supplied(plan->program, copy_plan_function(plan, &plan->clones[i])))
+			return i == index;
+	return false;
+}
+
 static void insert_copy(struct writing *writing, size_t index)
 {
 	const struct copy_plan *plan = writing->plan;
-	const struct program_function *host = copy_plan_function(plan, &plan->clones[host_of(plan, index)]);
+	const struct program_function *host = copy_plan_function(plan, &plan->clones[copy_plan_host(plan, index)]);
 	const struct program_file *file = &plan->program->files[host->file];
 	struct place place = place_of(plan, index);
-	const char *text = copy_text(plan, &plan->clones[index]);
-	const struct buffer *prelude = &writing->preludes[index];
+	bool is_supplied = is_first_supplied(plan, index);
+	const char *text = is_supplied ? writing->supplied : copy_text(plan, &plan->clones[index]);
 	bool is_in_front = place.offset == host->start;
 	const char *margin = indentation(writing, file, host->start);
 	struct buffer block;
@@ -322,12 +284,16 @@ static void insert_copy(struct writing *writing, size_t index)
 	buffer_init(&block);
 	if (!is_in_front)
 		buffer_printf(&block, "\n\n%s", margin);
-	if (prelude->size > 0)
-		buffer_printf(&block, "%.*s\n%s", (int)prelude->size, (const char *)prelude->bytes, margin);
+	append_prelude(writing, index, margin, &block);
+	for (size_t i = index + 1; is_supplied && i < plan->clone_count; i++)
+		if (plan->clones[i].is_used &&
+		    program_is_supplied(plan->program, copy_plan_function(plan, &plan->clones[i])))
+			append_prelude(writing, i, margin, &block);
 	buffer_append_string(&block, text);
+	end_directives(file, place.offset, is_in_front, &block);
 	if (is_in_front)
 		buffer_append_string(&block, "\n\n");
-	insert(writing, host->file, is_in_front ? first_line(file->text, place.offset) : place.offset, &block);
+	insert(writing, host->file, is_in_front ? lines_first(file->text, place.offset) : place.offset, &block);
 	buffer_release(&block);
 }
 
@@ -336,24 +302,35 @@ static void edit_first(struct writing *writing)
 {
 	const struct copy_plan *plan = writing->plan;
 	const struct program_function *first = copy_plan_function(plan, &plan->clones[0]);
-	const char *text = plan->program->files[first->file].text;
-	struct buffer *prelude = &writing->preludes[0];
+	const struct program_file *file = &plan->program->files[first->file];
+	struct buffer *prelude = &writing->preludes[0], undefs;
+	buffer_init(&undefs);
+	buffer_append_byte(&undefs, '\n');
+	copy_text_undefs(plan, &plan->clones[0], &undefs);
+	if (undefs.size > 1) {
+		end_directives(file, first->end, false, &undefs);
+		insert(writing, first->file, first->end, &undefs);
+	}
+	buffer_release(&undefs);
+	copy_text_defines(plan, &plan->clones[0], prelude);
 	if (prelude->size > 0) {
 		buffer_append_byte(prelude, '\n');
-		insert(writing, first->file, first_line(text, first->start), prelude);
+		insert(writing, first->file, lines_first(file->text, first->start), prelude);
 	}
 	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
 }
 
-/* A library's function is copied in front of its caller's copy, so its index must come first at that place. */
+/* A library's function, or the supplied file, is in front of its caller's copy, so its index must come first at that place. */
 static void insert_copies(struct writing *writing)
 {
 	const struct copy_plan *plan = writing->plan;
-	for (size_t i = 1; i < plan->clone_count; i++)
-		if (plan->clones[i].is_used && copy_plan_function(plan, &plan->clones[i])->file == PROGRAM_NONE)
+	for (size_t i = 1; i < plan->clone_count; i++) {
+		bool is_library = copy_plan_function(plan, &plan->clones[i])->file == PROGRAM_NONE;
+		if (plan->clones[i].is_used && (is_library || is_first_supplied(plan, i)))
 			insert_copy(writing, i);
+	}
 	for (size_t i = 1; i < plan->clone_count; i++)
-		if (plan->clones[i].is_used && copy_plan_function(plan, &plan->clones[i])->file != PROGRAM_NONE)
+		if (plan->clones[i].is_used && copy_plan_host(plan, i) == i)
 			insert_copy(writing, i);
 }
 
@@ -405,9 +382,10 @@ static int describe(struct writing *writing, size_t length, struct contextualize
 					program_text(program,
 						     program->clang->getCursorSpelling(clone->values[k].function)));
 		if (clone->is_used && constants)
-			result->copies[result->copy_count++] =
-				(struct contextualize_copy){ function->qualified, clone->name, constants,
-							     clone->on_path };
+			result->copies[result->copy_count++] = (struct contextualize_copy){
+				function->qualified, clone->name, constants, clone->on_path,
+				program_is_supplied(program, function) ? program->supplied_path : NULL
+			};
 	}
 	return path && result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
 }
@@ -447,6 +425,34 @@ static int check(struct program *program, const struct contextualize_result *res
 	return code;
 }
 
+/* Makes the text of the supplied file, if the path has one of its functions. */
+static int supply(struct writing *writing, struct error *error)
+{
+	const struct copy_plan *plan = writing->plan;
+	const struct program *program = plan->program;
+	if (!program->supplied_path)
+		return 0;
+	for (size_t i = 1; i < plan->length && !writing->supplied; i++) {
+		if (!program_is_supplied(program, copy_plan_function(plan, &plan->clones[i])))
+			continue;
+		writing->supplied = copy_supply_text(plan, copy_plan_host(plan, i), error);
+		if (!writing->supplied)
+			return error->code;
+	}
+	return writing->supplied ? 0
+				 : error_set(error, ERROR_UNSUPPORTED,
+					     "cannot contextualize: '%s' is not needed: the sources define all "
+					     "functions of the path (leave out --with)",
+					     program->supplied_path);
+}
+
+static void write_texts(struct writing *writing)
+{
+	make_declarations(writing);
+	edit_first(writing);
+	insert_copies(writing);
+}
+
 int contextualize(struct program *program, const char *const *names, size_t length, struct contextualize_result *result,
 		  struct error *error)
 {
@@ -459,10 +465,10 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 	writing.preludes = calloc(plan.clone_count + 1, sizeof(*writing.preludes));
 	if (code == 0 && (!writing.edits || !writing.preludes))
 		code = error_memory(error);
+	if (code == 0)
+		code = supply(&writing, error);
 	if (code == 0) {
-		make_declarations(&writing);
-		edit_first(&writing);
-		insert_copies(&writing);
+		write_texts(&writing);
 		code = writing.error ? writing.error : apply(&writing, result);
 		if (code == 0)
 			code = describe(&writing, length, result);

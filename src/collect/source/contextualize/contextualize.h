@@ -22,6 +22,7 @@ struct contextualize_copy {
 	const char *function, *name; /* "qsort", "qsort_1" */
 	const char *constants;       /* "f = op_xor": its parameters that are constant now; "": none */
 	bool on_path;
+	const char *supplied; /* the supplied file that defines the function; NULL: the sources, or a library */
 };
 
 /* All is in the program's arena. */
@@ -34,8 +35,8 @@ struct contextualize_result {
 };
 
 /* Fills in the result. `names` are the functions of the path, outermost first, as reports print
- * them. Returns 0 or the error of copy_plan_make; ERROR_UNSUPPORTED if the changed files do not
- * parse. */
+ * them. Returns 0 or the error of copy_plan_make or copy_supply_text; ERROR_UNSUPPORTED if the
+ * changed files do not parse. */
 int contextualize(struct program *program, const char *const *names, size_t length, struct contextualize_result *result,
 		  struct error *error);
 

@@ -29,18 +29,18 @@ static enum CXChildVisitResult find_name(CXCursor cursor, CXCursor parent, CXCli
 	}
 }
 
-/* Returns whether the unit of a copy declares a name: in a header without functions, or by a macro. */
-static bool is_declared(const struct copy_plan *plan, const struct plan_clone *clone, const char *name)
+bool copy_names_are_declared(const struct program *program, size_t unit, const char *name)
 {
-	const struct program *program = plan->program;
 	struct name_search search = { .clang = program->clang, .name = name };
-	CXTranslationUnit unit = program->units[copy_plan_function(plan, clone)->unit].unit;
-	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit), find_name, &search);
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit), find_name,
+				      &search);
 	return search.is_found;
 }
 
-static bool is_taken(const struct copy_plan *plan, const struct plan_clone *clone, const char *name)
+/* A name may be taken by a header without functions, or by a macro, in the unit of a copy or of its host. */
+static bool is_taken(const struct copy_plan *plan, size_t clone, const char *name)
 {
+	size_t host = plan->clones[clone].is_used ? copy_plan_host(plan, clone) : clone;
 	const struct program *program = plan->program;
 	for (size_t i = 0; i < program->file_count; i++)
 		if (lexing_find(program->files[i].text, program->files[i].text + program->files[i].size, name))
@@ -48,7 +48,8 @@ static bool is_taken(const struct copy_plan *plan, const struct plan_clone *clon
 	for (size_t i = 1; i < plan->clone_count; i++)
 		if (strcmp(plan->clones[i].name, name) == 0)
 			return true;
-	return is_declared(plan, clone, name);
+	return copy_names_are_declared(program, copy_plan_function(plan, &plan->clones[clone])->unit, name) ||
+	       copy_names_are_declared(program, copy_plan_function(plan, &plan->clones[host])->unit, name);
 }
 
 int copy_names_choose(struct copy_plan *plan)
@@ -60,7 +61,7 @@ int copy_names_choose(struct copy_plan *plan)
 							   copy_plan_function(plan, &plan->clones[i])->name, number);
 		if (!name)
 			return ERROR_MEMORY;
-		if (is_taken(plan, &plan->clones[i], name)) {
+		if (is_taken(plan, i, name)) {
 			number++;
 			i = 0;
 		}
@@ -68,7 +69,7 @@ int copy_names_choose(struct copy_plan *plan)
 	for (size_t i = 1; i < plan->clone_count; i++) {
 		struct plan_clone *clone = &plan->clones[i];
 		const char *original = copy_plan_function(plan, clone)->name, *name = NULL;
-		for (size_t k = number; !name || is_taken(plan, clone, name); k++) {
+		for (size_t k = number; !name || is_taken(plan, i, name); k++) {
 			name = instrument_arena_format(program->arena, "%s_%zu", original, k);
 			if (!name)
 				return ERROR_MEMORY;

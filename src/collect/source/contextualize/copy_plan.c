@@ -31,6 +31,14 @@ static size_t position(const struct copy_plan *plan, const char *usr)
 	return PROGRAM_NONE;
 }
 
+/* Returns the definition that a call leads to, or PROGRAM_NONE: a library function's own definition is called, and not the supplied one. */
+static size_t definition_of(const struct program *program, const struct program_function *caller, const char *usr)
+{
+	size_t found = program_find(program, usr);
+	bool is_supplied = found != PROGRAM_NONE && program_is_supplied(program, &program->functions[found]);
+	return is_supplied && !program_is_supplied(program, caller) ? PROGRAM_NONE : found;
+}
+
 /* Returns whether a function may call one of f1 ... f[level] before it calls f0. `seen` [function_count]. */
 static bool returns_to_path(const struct copy_plan *plan, size_t function, size_t level, bool *seen)
 {
@@ -38,12 +46,13 @@ static bool returns_to_path(const struct copy_plan *plan, size_t function, size_
 	if (seen[function])
 		return false;
 	seen[function] = true;
-	for (size_t i = 0; i < program->functions[function].call_count; i++) {
-		const char *usr = program->functions[function].calls[i].usr;
+	const struct program_function *row = &program->functions[function];
+	for (size_t i = 0; i < row->call_count; i++) {
+		const char *usr = row->calls[i].usr;
 		size_t k = usr ? position(plan, usr) : PROGRAM_NONE;
 		if (k != PROGRAM_NONE && k > 0 && k <= level)
 			return true;
-		size_t next = usr && k != 0 ? program_find(program, usr) : PROGRAM_NONE;
+		size_t next = usr && k != 0 ? definition_of(program, row, usr) : PROGRAM_NONE;
 		if (next != PROGRAM_NONE && returns_to_path(plan, next, level, seen))
 			return true;
 	}
@@ -52,6 +61,8 @@ static bool returns_to_path(const struct copy_plan *plan, size_t function, size_
 
 static bool needs_copy(const struct copy_plan *plan, size_t function, size_t level)
 {
+	if (program_is_supplied(plan->program, &plan->program->functions[function]))
+		return true;
 	bool *seen = calloc(plan->program->function_count + 1, sizeof(*seen));
 	if (!seen) {
 		plan->program->error = ERROR_MEMORY;
@@ -87,7 +98,7 @@ size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *c
 	size_t k = next_state(plan, clone, usr);
 	if (k != PROGRAM_NONE)
 		return k == 0 ? PROGRAM_NONE : k;
-	size_t function = program_find(plan->program, usr);
+	size_t function = definition_of(plan->program, copy_plan_function(plan, clone), usr);
 	return function == PROGRAM_NONE || clone->level == 0 ? PROGRAM_NONE
 							     : off_path_clone(plan, function, clone->level);
 }
@@ -114,7 +125,7 @@ static int add_needed(struct copy_plan *plan, size_t index, const struct program
 	const char *usr = copy_plan_callee(plan, clone, call, &declaration);
 	if (!usr || level == 0 || next_state(plan, clone, usr) != PROGRAM_NONE)
 		return 0;
-	size_t function = program_find(plan->program, usr);
+	size_t function = definition_of(plan->program, copy_plan_function(plan, clone), usr);
 	if (function == PROGRAM_NONE || off_path_clone(plan, function, level) != PROGRAM_NONE ||
 	    !needs_copy(plan, function, level))
 		return 0;
@@ -130,6 +141,20 @@ static bool is_mentioned(const struct program *program, const struct program_fun
 	return lexing_find(text + function->start, text + function->end, name);
 }
 
+/* Returns whether a function is declared where the copy of a library function, or of a supplied one, is put: in front of its caller. */
+static bool is_visible_to_host(const struct copy_plan *plan, const char *usr, CXCursor *found)
+{
+	const struct program *program = plan->program;
+	size_t host = plan->length - 1;
+	while (host > 0 && (copy_plan_function(plan, &plan->clones[host])->file == PROGRAM_NONE ||
+			    program_is_supplied(program, copy_plan_function(plan, &plan->clones[host]))))
+		host--;
+	const struct program_function *caller = copy_plan_function(plan, &plan->clones[host]);
+	bool is_visible;
+	return program_declared(program, caller->unit, usr, caller->file, caller->end, found, &is_visible) &&
+	       is_visible;
+}
+
 /* Returns whether a parameter can be replaced by a function: in C, calls through it name the function; in C++, where a
  * name can mean several functions, a variable has it as its value. */
 static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone *clone, size_t index, const char *usr)
@@ -139,19 +164,23 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 	const struct program_parameter *parameter = &function->parameters[index];
 	CXCursor found;
 	bool is_visible;
-	if (function->file == PROGRAM_NONE) {
-		/* The copy of a library function precedes its caller. */
-		const struct program_function *caller = copy_plan_function(plan, &plan->clones[plan->length - 2]);
-		return program_declared(program, caller->unit, usr, caller->file, caller->end, &found, &is_visible) &&
-		       is_visible;
-	}
+	bool is_supplied = program_is_supplied(program, function);
+	if (function->file == PROGRAM_NONE && !is_visible_to_host(plan, usr, &found))
+		return false;
+	if (function->file == PROGRAM_NONE)
+		return true;
 	if (parameter->is_modified || parameter->is_needed || parameter->in_macro ||
 	    program_symbol_of(program, function).numbers_parameters)
 		return false;
-	bool is_cxx = program->units[function->unit].is_cxx;
+	bool is_cxx = program->units[function->unit].is_cxx, is_own = true;
 	/* In C, a declaration can be added in front of the copy. */
-	if (!program_declared(program, function->unit, usr, function->file, function->start, &found, &is_visible) ||
-	    (!is_visible && is_cxx))
+	bool is_declared =
+		program_declared(program, function->unit, usr, function->file, function->start, &found, &is_visible);
+	if (!is_declared && is_supplied) {
+		is_own = false;
+		is_declared = is_visible = is_visible_to_host(plan, usr, &found);
+	}
+	if (!is_declared || (!is_visible && (is_cxx || is_supplied)))
 		return false;
 	if (is_cxx)
 		return parameter->can_be_local;
@@ -161,7 +190,9 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 	bool is_own_name = strcmp(name, parameter->name) == 0;
 	if (!is_own_name && is_mentioned(program, function, name))
 		return false; /* perhaps a variable */
-	for (size_t i = 0; i < function->use_count && (!parameter->can_be_local || is_own_name); i++) {
+	/* A copy of a supplied function has another name, which only calls have. */
+	bool can_be_local = parameter->can_be_local && !is_own_name && !(is_supplied && is_own);
+	for (size_t i = 0; i < function->use_count && !can_be_local; i++) {
 		bool is_called = false;
 		for (size_t k = 0; k < function->call_count; k++)
 			is_called |= function->calls[k].at == function->uses[i].at && !function->calls[k].in_macro;
@@ -239,7 +270,8 @@ static int find_first(const struct copy_plan *plan, const char *name, size_t *fo
 {
 	struct path_choice choice = { .program = plan->program, .name = name };
 	for (size_t i = 0; i < plan->program->function_count; i++)
-		path_choice_offer(&choice, i);
+		if (!program_is_supplied(plan->program, &plan->program->functions[i]))
+			path_choice_offer(&choice, i);
 	int code = path_choice_take(&choice, found, error);
 	return code == ERROR_NOT_FOUND ? error_set(error, code,
 						   "cannot contextualize: no source that was read defines '%s' (-p "
@@ -248,7 +280,42 @@ static int find_first(const struct copy_plan *plan, const char *name, size_t *fo
 				       : code;
 }
 
-/* Adds the library function that the last clone calls by this name. Returns 0, or an error: ERROR_NOT_FOUND without a text. */
+/* Returns a function's type without names of types: "void (void *, unsigned long)". */
+static const char *type_of(const struct program *program, CXCursor function)
+{
+	const struct clang *clang = program->clang;
+	return program_text(program, clang->getTypeSpelling(clang->getCanonicalType(clang->getCursorType(function))));
+}
+
+/* Finds the definition of a library function in the supplied file. */
+static int find_supplied(struct program *program, size_t unit, CXCursor declaration, size_t *found, struct error *error)
+{
+	const char *path = program->supplied_path;
+	const char *name = program_text(program, program->clang->getCursorSpelling(declaration));
+	int code = program_supply(program, unit, error);
+	if (code < 0)
+		return code;
+	bool is_static = false;
+	*found = program_find(program, program_usr(program, unit, declaration));
+	for (size_t i = 0; i < program->function_count; i++)
+		is_static |= program_is_supplied(program, &program->functions[i]) &&
+			     strcmp(program->functions[i].name, name) == 0;
+	if (*found == PROGRAM_NONE)
+		return error_set(error, ERROR_NOT_FOUND, "cannot contextualize: '%s' %s '%s'%s", path,
+				 is_static ? "has a static function" : "does not define", name,
+				 is_static ? ", which nothing else can call (leave out static)" : "");
+	const char *needed = type_of(program, declaration);
+	const char *defined = type_of(program, program->functions[*found].cursor);
+	if (strcmp(needed, defined) == 0)
+		return 0;
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "cannot contextualize: '%s' in '%s' is '%s', but its caller calls '%s' (change the "
+			 "parameters)",
+			 name, path, defined, needed);
+}
+
+/* Adds the library function that the last clone calls by this name, or its supplied definition. Returns 0, or an error: ERROR_NOT_FOUND
+ * without a text if there is no such call. */
 static int find_library(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
 {
 	struct program *program = plan->program;
@@ -259,16 +326,24 @@ static int find_library(struct copy_plan *plan, const char *name, bool is_last, 
 	for (size_t i = 0; i < caller->call_count && !is_found; i++) {
 		const char *usr = copy_plan_callee(plan, clone, &caller->calls[i], &declaration);
 		CXString spelling = program->clang->getCursorSpelling(declaration);
-		is_found = usr && program_find(program, usr) == PROGRAM_NONE &&
+		is_found = usr && definition_of(program, caller, usr) == PROGRAM_NONE &&
 			   path_is_library(program->clang->getCString(spelling), name);
 		program->clang->disposeString(spelling);
 	}
 	if (!is_found)
 		return ERROR_NOT_FOUND;
+	if (program_is_supplied(program, caller))
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' is a library function that '%s' calls (end the path "
+				 "before it)",
+				 name, program->supplied_path);
+	if (program->supplied_path)
+		return find_supplied(program, caller->unit, declaration, found, error);
 	if (!is_last)
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
-				 "the path with it, or read the project's own definition of it: --source FILE)",
+				 "the path with it, or read the project's own definition of it: --source FILE, or "
+				 "--with FILE)",
 				 name);
 	if (path_depends_on_caller(name))
 		return error_set(error, ERROR_UNSUPPORTED,
@@ -288,7 +363,7 @@ static int find_next(struct copy_plan *plan, const char *name, bool is_last, siz
 	for (size_t i = 0; i < caller->call_count; i++) {
 		CXCursor declaration;
 		const char *usr = copy_plan_callee(plan, clone, &caller->calls[i], &declaration);
-		size_t function = usr ? program_find(plan->program, usr) : PROGRAM_NONE;
+		size_t function = usr ? definition_of(plan->program, caller, usr) : PROGRAM_NONE;
 		if (function != PROGRAM_NONE)
 			path_choice_offer(&choice, function);
 	}
@@ -296,7 +371,7 @@ static int find_next(struct copy_plan *plan, const char *name, bool is_last, siz
 	int code = path_choice_take(&choice, found, error);
 	if (code == ERROR_NOT_FOUND)
 		code = find_library(plan, name, is_last, found, error);
-	return code == ERROR_NOT_FOUND
+	return code == ERROR_NOT_FOUND && error->code == 0
 		       ? error_set(error, code,
 				   "cannot contextualize: no call in '%s' is known to lead to '%s' (calls through "
 				   "pointers are, where the path passes the function as an argument)",
@@ -358,6 +433,72 @@ static const char *refusal_of(const struct program *program, const struct progra
 	return program_symbol_of(program, function).refusal;
 }
 
+/* A copy in front of one of its callers is static: callers in other files cannot call it. */
+static int check_hosts(const struct copy_plan *plan, struct error *error)
+{
+	for (size_t i = 0; i < plan->clone_count; i++) {
+		const struct program_function *function = copy_plan_function(plan, &plan->clones[i]);
+		for (size_t k = 0; plan->clones[i].is_used && k < function->call_count; k++) {
+			size_t target = copy_plan_target(plan, &plan->clones[i], &function->calls[k]);
+			size_t host = target == PROGRAM_NONE ? i : copy_plan_host(plan, target);
+			if (host != i && host != target &&
+			    copy_plan_function(plan, &plan->clones[host])->file !=
+				    copy_plan_function(plan, &plan->clones[copy_plan_host(plan, i)])->file)
+				return error_set(error, ERROR_UNSUPPORTED,
+						 "cannot contextualize: functions of two files call '%s' on the path, "
+						 "which has no source in the program",
+						 copy_plan_function(plan, &plan->clones[target])->name);
+		}
+	}
+	return 0;
+}
+
+struct reference_count {
+	const struct program *program;
+	size_t unit, count;
+	const char *usr, *name;
+	bool is_text; /* a macro makes a text of the name: the text would have the name of the copy */
+};
+
+static enum CXChildVisitResult count_reference(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct reference_count *search = data;
+	const struct program *program = search->program;
+	const struct clang *clang = program->clang;
+	int kind = clang->getCursorKind(cursor);
+	(void)parent;
+	const char *text = kind == CXCursor_StringLiteral || kind == CXCursor_CallExpr
+				   ? program_text(program, clang->getCursorSpelling(cursor))
+				   : "";
+	if (kind == CXCursor_CallExpr && strcmp(text, "__assert_fail") == 0)
+		return CXChildVisit_Continue; /* where an assertion fails, the name of the copy is correct */
+	if (kind == CXCursor_StringLiteral && clang_is_in_macro(clang->getCursorLocation(cursor)))
+		search->is_text |= lexing_find(text + (*text == '"'), text + strlen(text), search->name) != NULL;
+	if (kind != CXCursor_DeclRefExpr)
+		return CXChildVisit_Recurse;
+	CXCursor declaration = clang->getCursorReferenced(cursor);
+	search->count += clang->getCursorKind(declaration) == CXCursor_FunctionDecl &&
+			 strcmp(program_usr(program, search->unit, declaration), search->usr) == 0;
+	return CXChildVisit_Recurse;
+}
+
+/* Returns whether a macro can rename the called function for the whole text of the caller (copy_text.c): in C, where nothing else has this
+ * name, and where the text only calls it. */
+static bool can_rename(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call)
+{
+	const struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	size_t calls = 0;
+	if (program->units[function->unit].is_cxx || !call->usr)
+		return false;
+	struct reference_count search = { .program = program, .unit = function->unit, .usr = call->usr };
+	search.name = program_text(program, program->clang->getCursorSpelling(call->callee));
+	program->clang->visitChildren(function->cursor, count_reference, &search);
+	for (size_t i = 0; i < function->call_count; i++)
+		calls += function->calls[i].usr && strcmp(function->calls[i].usr, call->usr) == 0;
+	return search.count == calls && !search.is_text && !program_has_macro(program, function->unit, search.name);
+}
+
 static int check(const struct copy_plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < plan->clone_count; i++) {
@@ -370,12 +511,15 @@ static int check(const struct copy_plan *plan, struct error *error)
 			return error_set(error, ERROR_UNSUPPORTED,
 					 "cannot contextualize: no copy of '%s' is possible: %s", function->name,
 					 refusal);
-		for (size_t k = 0; k < function->call_count; k++)
-			if (function->calls[k].in_macro &&
-			    copy_plan_target(plan, clone, &function->calls[k]) != PROGRAM_NONE)
-				return error_set(error, ERROR_UNSUPPORTED,
-						 "cannot contextualize: a call in '%s' comes from a macro",
-						 function->name);
+		for (size_t k = 0; k < function->call_count; k++) {
+			const struct program_call *call = &function->calls[k];
+			size_t target = call->in_macro ? copy_plan_target(plan, clone, call) : PROGRAM_NONE;
+			if (target == PROGRAM_NONE || can_rename(plan, clone, call))
+				continue;
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: the call of '%s' in '%s' comes from a macro",
+					 copy_plan_function(plan, &plan->clones[target])->name, function->name);
+		}
 	}
 	return 0;
 }
@@ -402,8 +546,10 @@ static void find_static(struct copy_plan *plan)
 			if (target == PROGRAM_NONE)
 				continue;
 			const struct program_function *callee = copy_plan_function(plan, &plan->clones[target]);
-			if (callee->file != PROGRAM_NONE && callee->file != function->file &&
-			    !is_included(plan, function, callee))
+			const struct program_function *host =
+				copy_plan_function(plan, &plan->clones[copy_plan_host(plan, i)]);
+			if (copy_plan_host(plan, target) == target && callee->file != host->file &&
+			    !is_included(plan, host, callee))
 				plan->clones[target].is_static = false;
 		}
 	}
@@ -434,6 +580,8 @@ int copy_plan_make(struct copy_plan *plan, struct program *program, const char *
 		return code;
 	mark_used(plan, 0);
 	code = check(plan, error);
+	if (code == 0)
+		code = check_hosts(plan, error);
 	if (code < 0)
 		return code;
 	code = copy_names_choose(plan);

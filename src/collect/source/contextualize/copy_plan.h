@@ -12,6 +12,8 @@
  * All other calls stay as they are. This is the renaming that keeps the call graph isomorphic (the
  * 1993 paper, section 4.1). Only calls by name, and through parameters that are known, are
  * followed.
+ *
+ * A function of the supplied file is not in the program before: each one that is called by another one has a copy.
  */
 #ifndef COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
 #define COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
@@ -72,9 +74,22 @@ static inline const struct program_function *copy_plan_function(const struct cop
 	return &plan->program->functions[clone->function];
 }
 
+/* Returns the clone beside which a clone is put: itself. A library function and the functions of the supplied file are put in front of the
+ * clone that calls them. */
+static inline size_t copy_plan_host(const struct copy_plan *plan, size_t clone)
+{
+	for (;; clone = plan->clones[clone].first_caller) {
+		const struct program_function *function = copy_plan_function(plan, &plan->clones[clone]);
+		if (function->file != PROGRAM_NONE && !program_is_supplied(plan->program, function))
+			return clone;
+	}
+}
+
 /* copy_names.c: names the clones of the path after one free number, and the others after the next free numbers. Returns 0 or
  * ERROR_MEMORY. */
 int copy_names_choose(struct copy_plan *plan);
+/* Returns whether a unit declares a name at file level or in a namespace. */
+bool copy_names_are_declared(const struct program *program, size_t unit, const char *name);
 
 /* copy_text.c: the text of a copy, and of the declaration of one. */
 
@@ -82,12 +97,22 @@ int copy_names_choose(struct copy_plan *plan);
  * the arguments that are constant. */
 void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clone, struct edits *edits, uint32_t base);
 
-/* Returns the text of the whole copy, in the arena, or NULL (out of memory). */
+/* Calls that come from a macro cannot be edited: for the text of a clone, another macro gives the called function the name of its copy.
+ * Append its directives, a line each. */
+void copy_text_defines(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines);
+void copy_text_undefs(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines);
+
+/* Returns the text of the whole copy, in the arena, or NULL (out of memory). Its first and its last line may be directives. */
 const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone);
 
 /* Returns the text of a declaration of the clone, without a `;`, made of a declaration of the
  * original in a unit. NULL: out of memory, or the text is not one declaration. */
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
 				  CXCursor declaration);
+
+/* copy_supply.c: returns the text of the supplied file, in which the functions that the path uses are their clones, and others are left out.
+ * It ends with an #undef of each macro that the file defines. NULL: the file cannot become part of the host's file without another meaning,
+ * ERROR_UNSUPPORTED, or ERROR_MEMORY. The text is in the arena. */
+const char *copy_supply_text(const struct copy_plan *plan, size_t host, struct error *error);
 
 #endif

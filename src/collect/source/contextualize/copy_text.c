@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "collect/source/instrument/lexing.h"
 
 /* --- lists of parameters and arguments --- */
 
@@ -107,6 +108,43 @@ void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clon
 		} else if (name) {
 			edits_replace(edits, call->at - base, call->size, name);
 		}
+	}
+}
+
+/* --- calls that come from macros --- */
+
+/* Returns the name of the function that a macro renames for a call, or NULL. A function has one line for all its calls. */
+static const char *renamed(const struct copy_plan *plan, const struct plan_clone *clone, size_t index)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	const struct program_call *call = &function->calls[index];
+	if (!call->in_macro || copy_plan_target(plan, clone, call) == PROGRAM_NONE)
+		return NULL;
+	for (size_t i = 0; i < index; i++)
+		if (function->calls[i].in_macro && function->calls[i].usr &&
+		    strcmp(function->calls[i].usr, call->usr) == 0)
+			return NULL;
+	return program_text(plan->program, plan->program->clang->getCursorSpelling(call->callee));
+}
+
+void copy_text_defines(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const char *name = renamed(plan, clone, i);
+		if (name)
+			buffer_printf(lines, "#define %s %s\n", name,
+				      plan->clones[copy_plan_target(plan, clone, &function->calls[i])].name);
+	}
+}
+
+void copy_text_undefs(const struct copy_plan *plan, const struct plan_clone *clone, struct buffer *lines)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const char *name = renamed(plan, clone, i);
+		if (name)
+			buffer_printf(lines, "#undef %s\n", name);
 	}
 }
 
@@ -237,8 +275,16 @@ static const char *library_text(const struct copy_plan *plan, const struct plan_
 	return kept;
 }
 
+/* Returns the size of a function's name in the text, where a macro may stand for it. */
+static uint32_t name_size(const char *text, const char *end, const char *name)
+{
+	struct lexing_token word = lexing_next(text, end);
+	return (uint32_t)(strncmp(text, name, strlen(name)) == 0 ? strlen(name) : word.size);
+}
+
+/* Edits the head of a declaration, whose text [size] begins at `base`. */
 static void edit_head(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit, CXCursor declaration,
-		      struct edits *edits, uint32_t base)
+		      struct edits *edits, uint32_t base, const char *text, size_t size)
 {
 	const struct program *program = plan->program;
 	const struct program_function *function = copy_plan_function(plan, clone);
@@ -246,7 +292,7 @@ static void edit_head(const struct copy_plan *plan, const struct plan_clone *clo
 	program->clang->getFileLocation(program->clang->getCursorLocation(declaration), NULL, NULL, NULL, &at);
 	if (clone->is_static && !function->has_storage && !function->is_method)
 		edits_insert(edits, 0, "static ");
-	edits_replace(edits, at - base, (uint32_t)strlen(function->name), clone->name);
+	edits_replace(edits, at - base, name_size(text + (at - base), text + size, function->name), clone->name);
 	remove_parameters(plan, clone, unit, declaration, edits, base);
 }
 
@@ -257,11 +303,24 @@ const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clo
 	if (function->file == PROGRAM_NONE)
 		return library_text(plan, clone);
 	edits_init(&edits);
-	edit_head(plan, clone, function->unit, function->cursor, &edits, function->start);
+	const char *text = plan->program->files[function->file].text + function->start;
+	size_t size = function->end - function->start;
+	edit_head(plan, clone, function->unit, function->cursor, &edits, function->start, text, size);
 	add_variables(plan, clone, &edits);
 	copy_text_calls(plan, clone, &edits, function->start);
-	return applied(plan, &edits, plan->program->files[function->file].text + function->start,
-		       function->end - function->start);
+	text = applied(plan, &edits, text, size);
+	struct buffer lines;
+	buffer_init(&lines);
+	copy_text_defines(plan, clone, &lines);
+	if (!text || lines.size == 0)
+		return text;
+	buffer_printf(&lines, "%s\n", text);
+	copy_text_undefs(plan, clone, &lines);
+	text = buffer_error(&lines) < 0
+		       ? NULL
+		       : instrument_arena_text(plan->program->arena, (const char *)lines.bytes, lines.size);
+	buffer_release(&lines);
+	return text;
 }
 
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
@@ -284,6 +343,6 @@ const char *copy_text_declaration(const struct copy_plan *plan, const struct pla
 	if (!text || file != last || end > size || start >= end)
 		return NULL;
 	edits_init(&edits);
-	edit_head(plan, clone, unit, declaration, &edits, start);
+	edit_head(plan, clone, unit, declaration, &edits, start, text + start, end - start);
 	return applied(plan, &edits, text + start, end - start);
 }

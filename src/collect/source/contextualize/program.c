@@ -1,5 +1,6 @@
 #include "collect/source/contextualize/program.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,14 +81,40 @@ static const char *text_refusal(const char *text, const char *end)
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
 }
 
+/* Returns whether a file defines a word as a macro without arguments. */
+static bool is_object_macro(const struct program *program, const struct lexing_token *word)
+{
+	for (size_t i = 0; i < program->file_count; i++) {
+		const char *end = program->files[i].text + program->files[i].size;
+		for (const char *at = program->files[i].text; (at = lexing_find(at, end, "define"));) {
+			at += strlen("define");
+			struct lexing_token name = lexing_next(at, end);
+			if (name.size == word->size && memcmp(name.start, word->start, word->size) == 0 &&
+			    (name.start + name.size == end || name.start[name.size] != '('))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether a function has its name in the text, or another one for which a macro stands: #define update lib_update */
+static bool has_name(const struct program *program, const struct program_function *function)
+{
+	const struct program_file *file = &program->files[function->file];
+	struct lexing_token word = lexing_next(file->text + function->name_at, file->text + file->size);
+	bool is_macro = clang_is_in_macro(program->clang->getCursorLocation(function->cursor));
+	if (!is_macro)
+		return strncmp(file->text + function->name_at, function->name, strlen(function->name)) == 0;
+	return word.is_word && !program->units[function->unit].is_cxx && is_object_macro(program, &word);
+}
+
 static const char *refusal_of(const struct program *program, const struct program_function *function, int kind,
 			      bool in_one_file)
 {
 	const struct clang *clang = program->clang;
 	const char *text = program->files[function->file].text;
 	if (!in_one_file || function->open <= function->name_at || function->end <= function->open ||
-	    text[function->open] != '{' ||
-	    strncmp(text + function->name_at, function->name, strlen(function->name)) != 0)
+	    text[function->open] != '{' || !has_name(program, function))
 		return "its text comes from a macro, or is a try block";
 	if (kind == CXCursor_FunctionTemplate)
 		return "it is a template";
@@ -167,7 +194,6 @@ static bool place(struct program *program, struct program_function *function, CX
 		       program_range(program, function->unit, body, &body_file, &function->open, &body_end) &&
 		       range_file == function->file && body_file == function->file && body_end == function->end &&
 		       function->end <= program->files[function->file].size &&
-		       !clang_is_in_macro(clang->getCursorLocation(function->cursor)) &&
 		       !clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(body)));
 	return program_find(program, function->usr) == PROGRAM_NONE;
 }
@@ -196,6 +222,9 @@ static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
 		program->error = ERROR_MEMORY;
 		return;
 	}
+	if (hash_map_put(&program->by_usr, hash_bytes(function.usr, strlen(function.usr)),
+			 (uint32_t)program->function_count) < 0)
+		program->error = ERROR_MEMORY;
 	program->functions[program->function_count++] = function;
 }
 
@@ -227,10 +256,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 
 size_t program_find(const struct program *program, const char *usr)
 {
-	for (size_t i = 0; i < program->function_count; i++)
-		if (program->functions[i].file != PROGRAM_NONE && strcmp(program->functions[i].usr, usr) == 0)
-			return i;
-	return PROGRAM_NONE;
+	uint32_t found = hash_map_get(&program->by_usr, hash_bytes(usr, strlen(usr)));
+	return found != HASH_MAP_NONE && strcmp(program->functions[found].usr, usr) == 0 ? found : PROGRAM_NONE;
 }
 
 size_t program_add_library(struct program *program, size_t unit, CXCursor declaration)
@@ -397,6 +424,33 @@ bool program_has_directive(const struct program *program, const char *word, cons
 	return false;
 }
 
+struct macro_search {
+	const struct program *program;
+	const char *name;
+	bool is_found;
+};
+
+static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct macro_search *search = data;
+	const struct clang *clang = search->program->clang;
+	(void)parent;
+	if (clang->getCursorKind(cursor) != CXCursor_MacroDefinition)
+		return CXChildVisit_Continue;
+	CXString name = clang->getCursorSpelling(cursor);
+	search->is_found = strcmp(clang->getCString(name), search->name) == 0;
+	clang->disposeString(name);
+	return search->is_found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+bool program_has_macro(const struct program *program, size_t unit, const char *name)
+{
+	struct macro_search search = { program, name, false };
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit), find_macro,
+				      &search);
+	return search.is_found;
+}
+
 struct program_symbol program_symbol_of(const struct program *program, const struct program_function *function)
 {
 	struct symbol_check check = { .program = program, .function = function };
@@ -431,12 +485,32 @@ static int check_diagnostics(const struct program *program, CXTranslationUnit un
 
 int program_init(struct program *program, struct error *error)
 {
-	*program = (struct program){ .clang = clang_load(error) };
+	*program = (struct program){ .clang = clang_load(error),
+				     .supplied_unit = PROGRAM_NONE,
+				     .supplied_file = PROGRAM_NONE };
 	if (!program->clang)
 		return error->code;
+	hash_map_init(&program->by_usr);
 	program->arena = instrument_arena_new();
 	program->index = program->arena ? program->clang->createIndex(0, 0) : NULL;
 	return program->index ? 0 : error_memory(error);
+}
+
+/* Parses the last unit, which is not counted so far, and adds its functions. */
+static int parse(struct program *program, struct error *error)
+{
+	struct program_unit *unit = &program->units[program->unit_count];
+	unit->unit = clang_parse(program->clang, program->index, unit->path, unit->words.items, unit->words.count, NULL,
+				 0, error);
+	if (!unit->unit)
+		return ERROR_FORMAT;
+	struct program_walk walk = { .program = program, .unit = program->unit_count++ };
+	int code = check_diagnostics(program, unit->unit, error);
+	if (code < 0)
+		return code;
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit->unit), visit, &walk);
+	code = program->error ? program->error : instrument_arena_error(program->arena);
+	return code < 0 ? error_set(error, code, "%s", error_text(code)) : 0;
 }
 
 int program_add(struct program *program, const struct instrument_source *source, struct error *error)
@@ -449,17 +523,46 @@ int program_add(struct program *program, const struct instrument_source *source,
 	if (code < 0)
 		return code;
 	unit->is_cxx = unit->words.is_cxx;
-	unit->unit = clang_parse(program->clang, program->index, unit->path, unit->words.items, unit->words.count, NULL,
-				 0, error);
-	if (!unit->unit)
-		return ERROR_FORMAT;
-	struct program_walk walk = { .program = program, .unit = program->unit_count++ };
-	code = check_diagnostics(program, unit->unit, error);
+	return parse(program, error);
+}
+
+int program_supply(struct program *program, size_t unit, struct error *error)
+{
+	char real[PATH_MAX];
+	const char *given = program->supplied_path;
+	if (program->supplied_file != PROGRAM_NONE)
+		return 0;
+	if (program->units[unit].is_cxx)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' is C, and its caller is C++ (--source FILE, where the "
+				 "program is built with it)",
+				 given);
+	if (!realpath(given, real))
+		return error_set_errno(error, "cannot read '%s'", given);
+	for (size_t i = 0; i < program->file_count; i++)
+		if (strcmp(program->files[i].path, real) == 0)
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: '%s' is one of the sources, and does not define the "
+					 "function (leave out --with)",
+					 given);
+	if (ARRAY_RESERVE(program->units, program->unit_capacity, program->unit_count + 1) < 0)
+		return error_memory(error);
+	program->units[program->unit_count] =
+		(struct program_unit){ .words = program->units[unit].words,
+				       .path = instrument_arena_text(program->arena, real, strlen(real)),
+				       .directory = program->units[unit].directory };
+	if (!program->units[program->unit_count].path)
+		return error_memory(error);
+	program->supplied_unit = program->unit_count;
+	struct error reason = { 0 };
+	CXTranslationUnit parsed;
+	int code = parse(program, &reason);
 	if (code < 0)
-		return code;
-	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit->unit), visit, &walk);
-	code = program->error ? program->error : instrument_arena_error(program->arena);
-	return code < 0 ? error_set(error, code, "%s", error_text(code)) : 0;
+		return error_set(error, code, "cannot read '%s': %s", given, reason.message);
+	parsed = program->units[program->supplied_unit].unit;
+	program->supplied_file =
+		program_file(program, program->supplied_unit, program->clang->getFile(parsed, real), true);
+	return program->supplied_file == PROGRAM_NONE ? error_memory(error) : 0;
 }
 
 int program_check(struct program *program, size_t unit, struct CXUnsavedFile *texts, size_t count, struct error *error)
@@ -487,6 +590,7 @@ void program_release(struct program *program)
 	free(program->units);
 	free(program->files);
 	free(program->functions);
+	hash_map_release(&program->by_usr);
 	if (program->arena)
 		instrument_arena_free(program->arena);
 	*program = (struct program){ 0 };

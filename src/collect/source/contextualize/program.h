@@ -10,6 +10,7 @@
 #ifndef COLLECT_SOURCE_CONTEXTUALIZE_PROGRAM_H
 #define COLLECT_SOURCE_CONTEXTUALIZE_PROGRAM_H
 
+#include "base/hash_map.h"
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"
 #include "collect/source/instrument/instrument.h"
@@ -97,10 +98,15 @@ struct program {
 	size_t file_count, file_capacity;
 	struct program_function *functions;
 	size_t function_count, function_capacity;
-	int error; /* ERROR_MEMORY */
+	struct hash_map by_usr; /* hash of a USR -> index of the function with a definition */
+	int error;              /* ERROR_MEMORY */
+	/* A file with definitions of library functions, as of qsort, from which only copies are made; not owned, NULL: none. */
+	const char *supplied_path;
+	size_t supplied_unit, supplied_file; /* PROGRAM_NONE: it has not been parsed so far */
 };
 
-/* Loads libclang. Returns 0 or a negative error. The caller releases the program in any case. */
+/* Loads libclang. Returns 0 or a negative error. The caller releases the program in any case, and may set supplied_path before the first
+ * path is contextualized. */
 int program_init(struct program *program, struct error *error);
 /* Parses one source and adds its functions. Returns 0; ERROR_FORMAT with "FILE:LINE: text" if clang does not understand
  * it; or another negative error. */
@@ -110,6 +116,15 @@ void program_release(struct program *program);
 /* Parses a source of the program again, with these texts instead of the texts of files. Returns 0, or ERROR_FORMAT with
  * clang's first error. */
 int program_check(struct program *program, size_t unit, struct CXUnsavedFile *texts, size_t count, struct error *error);
+
+/* Parses the supplied file once, with the options of a unit that calls its functions, and adds its functions. Returns 0;
+ * ERROR_UNSUPPORTED if the unit is C++; or the error of program_add. */
+int program_supply(struct program *program, size_t unit, struct error *error);
+
+static inline bool program_is_supplied(const struct program *program, const struct program_function *function)
+{
+	return function->file != PROGRAM_NONE && function->file == program->supplied_file;
+}
 
 /* Returns the function with a definition, or PROGRAM_NONE. */
 size_t program_find(const struct program *program, const char *usr);
@@ -135,6 +150,9 @@ struct program_symbol program_symbol_of(const struct program *program, const str
 
 /* Returns whether a preprocessor directive has these words: "weak", "f" for `#pragma weak f`, "define", "f" for `#define f(x)`. */
 bool program_has_directive(const struct program *program, const char *word, const char *name);
+
+/* Returns whether a unit defines a macro of this name. */
+bool program_has_macro(const struct program *program, size_t unit, const char *name);
 
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
