@@ -48,13 +48,15 @@ static const char *write_file(char *to, const char *name, const void *bytes, siz
 	return to;
 }
 
-/* Writes a program with this dynamic linker, or a static one for NULL. */
-static const char *write_program(char *to, const char *name, const char *linker)
+/* Writes a program with this dynamic linker, or a static one for NULL, that needs `library`, or none for NULL. */
+static const char *write_needing(char *to, const char *name, const char *linker, const char *library)
 {
 	struct {
 		Elf64_Ehdr header;
-		Elf64_Phdr segments[2];
+		Elf64_Phdr segments[3];
+		Elf64_Dyn dynamic[4];
 		char linker[64];
+		char names[32];
 	} program = {
 		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 			    .e_type = ET_DYN,
@@ -63,7 +65,7 @@ static const char *write_program(char *to, const char *name, const char *linker)
 			    .e_phoff = sizeof(Elf64_Ehdr),
 			    .e_ehsize = sizeof(Elf64_Ehdr),
 			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = 2 },
+			    .e_phnum = 3 },
 		.segments = { { .p_type = PT_LOAD, .p_filesz = sizeof(program), .p_memsz = sizeof(program) } },
 	};
 	if (linker) {
@@ -74,7 +76,23 @@ static const char *write_program(char *to, const char *name, const char *linker)
 						    .p_filesz = strlen(linker) + 1,
 						    .p_memsz = strlen(linker) + 1 };
 	}
+	if (library) {
+		snprintf(program.names + 1, sizeof(program.names) - 1, "%s", library);
+		program.dynamic[0] = (Elf64_Dyn){ DT_NEEDED, { 1 } };
+		program.dynamic[1] = (Elf64_Dyn){ DT_STRTAB, { offsetof(__typeof__(program), names) } };
+		program.dynamic[2] = (Elf64_Dyn){ DT_STRSZ, { sizeof(program.names) } };
+		program.segments[2] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
+						    .p_offset = offsetof(__typeof__(program), dynamic),
+						    .p_vaddr = offsetof(__typeof__(program), dynamic),
+						    .p_filesz = sizeof(program.dynamic),
+						    .p_memsz = sizeof(program.dynamic) };
+	}
 	return write_file(to, name, &program, sizeof(program));
+}
+
+static const char *write_program(char *to, const char *name, const char *linker)
+{
+	return write_needing(to, name, linker, linker ? "libc.so.6" : NULL);
 }
 
 static void assert_refused(const char *command, const char *words)
@@ -107,6 +125,7 @@ static void test_programs(void **state)
 	assert_accepted(write_program(path, "dynamic", GLIBC));
 	assert_accepted(write_program(path, "elsewhere", "/nix/store/glibc/lib/ld-linux-x86-64.so.2"));
 	assert_refused(write_program(path, "static", NULL), "statically linked");
+	assert_refused(write_needing(path, "alone", GLIBC, NULL), "needs no C library");
 	assert_refused(write_program(path, "musl", "/lib/ld-musl-x86_64.so.1"), "ld-musl-x86_64.so.1");
 	assert_refused(in_folder(path, "absent"), "cannot read '");
 	assert_refused(write_file(path, "empty", "", 0), "cannot read '");
