@@ -66,6 +66,22 @@ static bool read_call_of_c(const uint8_t *at, struct unwind_row *row)
 	return true;
 }
 
+/* The same before the call: mov %rbx, %rdi; mov %rbx, %rcx; call *%rax */
+static bool read_before_call_of_c(const uint8_t *at, struct unwind_row *row)
+{
+	static const uint8_t call[] = { 0xff, 0xd0 };
+	return memcmp(at, call, sizeof(call)) == 0 && read_call_of_c(at + sizeof(call), row);
+}
+
+/* The same behind the call, for a goroutine: up to mov %rsi, %rsp */
+static size_t read_behind_call_of_c(const uint8_t *code, struct unwind_row *row)
+{
+	enum { MOST = 40 };
+	static const uint8_t restore[] = { 0x48, 0x89, 0xf4 };
+	const uint8_t *end = read_call_of_c(code, row) ? memmem(code, MOST, restore, sizeof(restore)) : NULL;
+	return end ? (size_t)(end - code) + sizeof(restore) : 0;
+}
+
 /* Reads a displacement of 1 or 4 bytes behind a ModRM byte that is `by_byte` or `by_byte` +
  * 0x40. Returns the length of both, or 0. */
 static size_t read_displacement(const uint8_t *code, uint8_t by_byte, int32_t *displacement)
@@ -239,6 +255,8 @@ static const struct pattern {
 	size_t (*read_all)(const uint8_t *code, struct unwind_row *row);
 } patterns[] = {
 	{ { 0xff, 0xd0 }, 2, 0, 0, read_call_of_c, NULL },
+	{ { 0x48, 0x89, 0xdf, 0x48, 0x89, 0xd9 }, 6, 0, 0, read_before_call_of_c, NULL },
+	{ { 0x48, 0x8b, 0x7c, 0x24 }, 4, 0, 0, NULL, read_behind_call_of_c },
 	{ { 0xff, 0xd7 }, 2, 0, 0, read_systemstack, NULL },
 	{ { 0x41, 0xff, 0xd4 }, 3, 0, 0, read_mcall, NULL },
 	/* mov 0x38(%rbx), %rsp; call; and from Go 1.21 on, mov 0x68(%rbx), %rbp before the call */
