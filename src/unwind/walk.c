@@ -340,7 +340,8 @@ static int step_generated(struct walk *walk)
 	caller = walk->now;
 	if (arch_generated_step(&walk->code, &walk->memory, &caller) && is_credible_caller(walk, caller.pc))
 		return enter_above(walk, &caller);
-	return UNWIND_NO_FRAME;
+	/* The ABI's mark of an outermost frame: Erlang's scheduler has it where no process runs. */
+	return walk->is_caller && walk->now.fp == 0 ? root(walk) : UNWIND_NO_FRAME;
 }
 
 /* --- the slow path --- */

@@ -62,11 +62,17 @@ def check_shares(paths):
 	assert {path.count("descend") for path in complete} == {languages.RECURSIONS}, show(complete)
 
 
-def check_whole(recorded):
-	"""Requires that at least 99 % of the paths reach their root by rules that are exact (with a binomial tolerance)."""
+def check_whole(recorded, late=()):
+	"""Requires that at least 99 % of the paths reach their root by rules that are exact (with a binomial tolerance), but for those with the causes
+	`late`."""
 	samples, lost, whole, *_ = recorded.closing_shares()
 	assert lost == 0 and samples > 200, recorded.err
-	assert (100 - whole) / 100 * samples <= most_by_chance(0.01, samples), f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	read_late = sum(cause["count"] for cause in recorded.info()["causes"] if cause["cause"] in late)
+	assert (100 - whole) / 100 * samples - read_late <= most_by_chance(0.01, samples), f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	return read_late / samples
+
+
+LATE_IN_GO = ["Go's runtime, for a goroutine that is not known", "the copied stack is too short"]
 
 
 @MEASURED
@@ -75,7 +81,9 @@ def check_whole(recorded):
 def test_whole_paths(tmp_path, name, backend):
 	_, recorded, paths = record_language(tmp_path, name, backend)
 	check_shares(paths)
-	check_whole(recorded)
+	# perf reads the stack of C below a callback of Go after the sample. A fifth of the samples is in callbacks.
+	late = LATE_IN_GO if (name, backend) == ("Go", "perf") else ()
+	between(check_whole(recorded, late), None, 0.2)
 
 
 @MEASURED

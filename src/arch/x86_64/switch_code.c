@@ -23,6 +23,7 @@ static size_t stack_operand(const uint8_t *code, const uint8_t opcode[2], uint8_
  * runtime.asmcgocall, from Go 1.4 on; the numbers of the slots differ between versions. For a goroutine:
  *
  *	call *%rax
+ *	mov $offset, %rcx        only in position-independent programs
  *	mov g(%rsp), %rdi        the goroutine
  *	mov 8(%rdi), %rsi        the end of its stack
  *	sub saved(%rsp), %rsi    the distance from it
@@ -39,7 +40,7 @@ static bool read_call_of_c(const uint8_t *at, struct unwind_row *row)
 {
 	enum { DX = 2, SI = 6, DI = 7, STORE_MAX = 24 };
 	static const uint8_t load[] = { 0x48, 0x8b }, subtract[] = { 0x48, 0x2b };
-	static const uint8_t end_of_stack[] = { 0x48, 0x8b, 0x77, 0x08 };
+	static const uint8_t end_of_stack[] = { 0x48, 0x8b, 0x77, 0x08 }, to_cx[] = { 0x48, 0xc7, 0xc1 };
 	static const uint8_t from_si[] = { 0x48, 0x89, 0xf4 }, from_dx[] = { 0x48, 0x89, 0xd4 };
 	uint8_t goroutine, saved;
 	size_t bytes = stack_operand(at, load, SI, &saved);
@@ -52,6 +53,7 @@ static bool read_call_of_c(const uint8_t *at, struct unwind_row *row)
 		*row = (struct unwind_row){ .cfa = (int16_t)(saved / WORD), .kind = UNWIND_SWITCH };
 		return saved % WORD == 0;
 	}
+	at += memcmp(at, to_cx, sizeof(to_cx)) == 0 ? sizeof(to_cx) + sizeof(int32_t) : 0;
 	bytes = stack_operand(at, load, DI, &goroutine);
 	if (bytes == 0 || memcmp(at + bytes, end_of_stack, sizeof(end_of_stack)) != 0)
 		return false;
@@ -64,6 +66,22 @@ static bool read_call_of_c(const uint8_t *at, struct unwind_row *row)
 				    .kind = UNWIND_SWITCH,
 				    .fp = (int8_t)(goroutine / WORD) };
 	return true;
+}
+
+/* The same before the call: mov %rbx, %rdi; mov %rbx, %rcx; call *%rax */
+static bool read_before_call_of_c(const uint8_t *at, struct unwind_row *row)
+{
+	static const uint8_t call[] = { 0xff, 0xd0 };
+	return memcmp(at, call, sizeof(call)) == 0 && read_call_of_c(at + sizeof(call), row);
+}
+
+/* The same behind the call, for a goroutine: up to mov %rsi, %rsp */
+static size_t read_behind_call_of_c(const uint8_t *code, struct unwind_row *row)
+{
+	enum { MOST = 40 };
+	static const uint8_t restore[] = { 0x48, 0x89, 0xf4 };
+	const uint8_t *end = read_call_of_c(code, row) ? memmem(code, MOST, restore, sizeof(restore)) : NULL;
+	return end ? (size_t)(end - code) + sizeof(restore) : 0;
 }
 
 /* Reads a displacement of 1 or 4 bytes behind a ModRM byte that is `by_byte` or `by_byte` +
@@ -239,6 +257,8 @@ static const struct pattern {
 	size_t (*read_all)(const uint8_t *code, struct unwind_row *row);
 } patterns[] = {
 	{ { 0xff, 0xd0 }, 2, 0, 0, read_call_of_c, NULL },
+	{ { 0x48, 0x89, 0xdf, 0x48, 0x89, 0xd9 }, 6, 0, 0, read_before_call_of_c, NULL },
+	{ { 0x48, 0x8b, 0x7c, 0x24 }, 4, 0, 0, NULL, read_behind_call_of_c },
 	{ { 0xff, 0xd7 }, 2, 0, 0, read_systemstack, NULL },
 	{ { 0x41, 0xff, 0xd4 }, 3, 0, 0, read_mcall, NULL },
 	/* mov 0x38(%rbx), %rsp; call; and from Go 1.21 on, mov 0x68(%rbx), %rbp before the call */

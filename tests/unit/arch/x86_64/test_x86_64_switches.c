@@ -185,11 +185,14 @@ static void several_pieces(void **state)
 	test_free(program);
 }
 
-/* As in x86_64_rows: systemstack, morestack and nanotime1 of Go's runtime. */
+/* As in x86_64_rows: systemstack, morestack, cgocallback and nanotime1 of Go's runtime. */
 static const uint8_t systemstack[] = { 0xff, 0xd7, 0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48,
 				       0x8b, 0x58, 0x30, 0x48, 0x8b, 0x83, 0xc0, 0,    0,    0,    0x64, 0x48,
 				       0x89, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x60, 0x38 };
 static const uint8_t morestack[] = { 0x48, 0x8b, 0x63, 0x38, 0xe8, 1, 2, 3, 4, 0xe8 };
+static const uint8_t callback[] = { 0x48, 0x89, 0xfc, 0x48, 0x89, 0x1c, 0x24, 0x48, 0x89, 0x4c, 0x24, 0x08,
+				    0x48, 0x89, 0x54, 0x24, 0x10, 0xff, 0xd0, 0x48, 0x8d, 0x44, 0x24, 0x28,
+				    0x48, 0x29, 0xe0, 0x48, 0x8b, 0x33, 0x48, 0x8b, 0x66, 0x38 };
 static const uint8_t nanotime[] = { 0x48, 0x89, 0x93, 0x20, 0x03, 0,    0,    0x4c, 0x3b, 0xb3,
 				    0xc0, 0,    0,    0,    0x75, 0x07, 0x48, 0x8b, 0x13, 0x48,
 				    0x8b, 0x62, 0x38, 0x48, 0x83, 0xec, 0x10, 0x4c, 0x89, 0xe4 };
@@ -210,6 +213,7 @@ static void one_function_completes_the_others(void **state)
 		if (is_complete)
 			memcpy(program->code + place, systemstack, sizeof(systemstack));
 		memcpy(program->code + 0x200, morestack, sizeof(morestack));
+		memcpy(program->code + 0x240, callback, sizeof(callback));
 		struct unwind_table *table = make_table(program);
 		assert_non_null(table);
 		const struct {
@@ -219,7 +223,8 @@ static void one_function_completes_the_others(void **state)
 			     { 0x84, { .cfa = 24, .kind = UNWIND_GROWING, .fp = -1 } },
 			     { place, { .cfa = 24, .kind = UNWIND_GOROUTINE, .fp = -1 } },
 			     { 0x180 + 23, { .cfa = 100, .kind = UNWIND_CLOCK, .fp = -1 } },
-			     { 0x204, { .cfa = 24, .kind = UNWIND_GROWING, .fp = -1 } } };
+			     { 0x204, { .cfa = 24, .kind = UNWIND_GROWING, .fp = -1 } },
+			     { 0x243, { .cfa = 5, .kind = UNWIND_CALLBACK, .fp = -1 } } };
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 			const struct unwind_row *row = unwind_table_row(table, TINY_CODE + rows[i].pc);
 			struct unwind_row want = rows[i].row;
