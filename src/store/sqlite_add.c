@@ -28,8 +28,8 @@ static const char *const finds[SQLITE_TABLES] = {
 };
 static const char *const inserts[SQLITE_TABLES] = {
 	[SQLITE_MODULES] = "INSERT INTO modules(hash, path, kind, build_id) VALUES(?, ?, ?, ?)",
-	[SQLITE_FUNCTIONS] = "INSERT INTO functions(hash, name, linkage, module, file, line, role, category) "
-			     "VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+	[SQLITE_FUNCTIONS] = ("INSERT INTO functions(hash, name, linkage, module, file, line, role, category) "
+			      "VALUES(?, ?, ?, ?, ?, ?, ?, ?)"),
 	[SQLITE_LOCATIONS] = "INSERT INTO locations(hash, module, address, by_frames) VALUES(?, ?, ?, ?)",
 	[SQLITE_STACKS] = "INSERT INTO stacks(parent, location) VALUES(?1 >> 32 & 0xffffffff, ?1 & 0xffffffff)",
 };
