@@ -12,7 +12,7 @@ LUA = ("local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 1000003 end table.
 	"local n = 0 for w in table.concat(s, ' '):gmatch('%d+') do n = n + #w end print(n)\n"
 	"table.sort(s, function(a, b) return a > b end) print(s[1], s[#s])\n")
 SQL = ("create table t(a integer primary key, b text, c integer);\n"
-	"with recursive s(i, x) as (select 1, 12345 union all select i + 1, (x * 1103515245 + 12345) % 2147483648 from s where i < 40000)\n"
+	"with recursive s(i, x) as (select 1, 12345 union all select i + 1, (x * 1103515245 + 12345) % 2147483648 from s where i < 150000)\n"
 	"insert into t select i, hex(x), x % 1000 from s;\ncreate index ti on t(c, b);\n"
 	"select count(*), sum(length(b)) from (select b from t order by b);\nselect c, count(*), min(b), group_concat(a % 7) from t where c < 9 group by c order by 2, 1;\n"
 	"select count(*) from t x join t y on x.c = y.c where x.a < 400;\nupdate t set b = b || 'x' where c % 3 = 0;\ndelete from t where c % 5 = 1;\n"
@@ -72,11 +72,11 @@ def prepare_halibut(folder, source):
 		(folder / path.relative_to(source)).parent.mkdir(exist_ok=True)
 		shutil.copy(path, folder / path.relative_to(source))
 	subprocess.run(["perl", "sbcsgen.pl", "sbcs.dat", f"--source={folder}/charset/sbcsdat.c", f"--header={folder}/charset/sbcsdat.h"], cwd=source / "charset", check=True)
-	text = (source / "doc/input.but").read_text() + "\n"
+	text = (source / "doc/output.but").read_text() + "\n"
 	# Chapters of other names, because each keyword can be defined once.
 	(folder / "work.but").write_text("\\title Work\n\n" + "".join(
 		text.replace("\\C{", f"\\C{{n{i}-").replace("\\H{", f"\\H{{n{i}-").replace("\\S{", f"\\S{{n{i}-").replace("\\k{", f"\\k{{n{i}-").replace("\\K{", f"\\K{{n{i}-")
-		for i in range(12)))
+		for i in range(8)))
 
 
 PROGRAMS_OF_OTHERS = {
