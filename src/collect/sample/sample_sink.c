@@ -122,6 +122,12 @@ static void note_copied(struct sample_sink *sink, const struct backend_sample *s
 	if (!process)
 		return;
 	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
+	/* The walk did not see what code is on the rest of the stack. */
+	if (stacks_is_cut(sink->stacks) && !process->needs_all) {
+		process->needs_all = true;
+		process->copied_stacks = COPIED_STACKS;
+		process->is_code_passed = false;
+	}
 	if (process->copied_stacks == COPIED_STACKS &&
 	    (!process->is_code_passed || process->walked != modules_walked(sink->modules)))
 		note_code(sink, sample->pid);
