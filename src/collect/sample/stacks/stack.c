@@ -40,7 +40,7 @@ struct stacks {
 	uint64_t *sps; /* of the native frames; owned */
 	size_t sp_capacity;
 
-	bool is_cut; /* the copied part of a broken stack was too short */
+	bool is_cut; /* too little of the stack was copied */
 	struct call_edges *edges;
 	struct walk_ends ends;
 	struct stacks_cut cut_recently;
@@ -449,7 +449,7 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
-	stacks->is_cut = cut && !whole;
+	stacks->is_cut = *cause == UNWIND_STACK_SHORT;
 	bool is_interpreted = stacks->sample->interpreted_count > 0;
 	uint32_t callers = whole || is_interpreted ? PROFILE_NONE : find_callers(stacks, &result);
 	if (callers != PROFILE_NONE)
