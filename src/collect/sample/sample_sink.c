@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 
-enum { COPIED_STACKS = 2 };
+enum { COPIED_STACKS = 1 };
 
 int sample_sink_init(struct sample_sink *sink, struct error *error)
 {
@@ -114,7 +114,7 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
 }
 
 /* Notes that the backend has copied a stack. It gets the code of a process when there were COPIED_STACKS: most programs that start all the time
- * end before that. */
+ * end without a sample. */
 static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
 {
 	struct process *process =

@@ -216,7 +216,7 @@ static void test_code_is_passed_on(void **state)
 	assert_int_equal(loaded.times, 6);
 }
 
-/* The code of a process follows its second copied stack, that of an interpreter its map. Only modules that a walk went through have their addresses. */
+/* The code of a process follows its first copied stack, that of an interpreter its map. Only modules that a walk went through have their addresses. */
 static void test_code_is_passed_late(void **state)
 {
 	struct fed *fed = *state;
@@ -233,7 +233,6 @@ static void test_code_is_passed_late(void **state)
 	sample_sink_set_code_loader(&fed->sink, note_code, &loaded);
 	sample_sink_load_late(&fed->sink);
 	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
-	fed_sample(fed, copied);
 	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
 	backend_sink.fork(backend_sink.context, FED_PID, FED_PID + 3, FED_PID + 3, 1);
 	backend_sink.exit(backend_sink.context, FED_PID + 3, FED_PID + 3, 2);
