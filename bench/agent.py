@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 from peers import CPPROF, words # noqa: E402
 
 PROCESSES, BUSY_SHARE, HERTZ = 200, 0.5, 19
-SECONDS, EVERY = 300, 150
+SECONDS, EVERY = 300, 300
 MB = 2 ** 20
 # The bound that OpenTelemetry's eBPF profiler states for itself.
 OTHERS_BOUND = "OpenTelemetry states 1 % and 250 MB"

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 
-enum { COPIED_STACKS = 2 };
+enum { COPIED_STACKS = 1 };
 
 int sample_sink_init(struct sample_sink *sink, struct error *error)
 {
@@ -114,7 +114,7 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
 }
 
 /* Notes that the backend has copied a stack. It gets the code of a process when there were COPIED_STACKS: most programs that start all the time
- * end before that. */
+ * end without a sample. */
 static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
 {
 	struct process *process =
@@ -122,6 +122,12 @@ static void note_copied(struct sample_sink *sink, const struct backend_sample *s
 	if (!process)
 		return;
 	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
+	/* The walk did not see what code is on the rest of the stack. */
+	if (stacks_is_cut(sink->stacks) && !process->needs_all) {
+		process->needs_all = true;
+		process->copied_stacks = COPIED_STACKS;
+		process->is_code_passed = false;
+	}
 	if (process->copied_stacks == COPIED_STACKS &&
 	    (!process->is_code_passed || process->walked != modules_walked(sink->modules)))
 		note_code(sink, sample->pid);

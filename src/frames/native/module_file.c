@@ -360,10 +360,10 @@ uint64_t module_file_function(struct module_file *file, uint64_t address)
 {
 	const struct fde_search *fdes = fdes_of(file);
 	uint64_t start, end;
-	if (fdes && fde_search_range(fdes, address, &start, &end))
-		return start;
-	if (fdes && file->has_only_fdes)
-		return 0;
+	/* The table leaves out empty functions. */
+	bool is_found = fdes && fde_search_last(fdes, address, &start, &end) && start < end;
+	if (is_found && (address < end || file->has_only_fdes))
+		return address < end ? start : 0;
 	const struct unwind_table *table = module_file_table(file);
 	return table ? unwind_table_function(table, address, NULL) : 0;
 }
@@ -372,10 +372,8 @@ uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 {
 	const struct fde_search *fdes = fdes_of(file);
 	uint64_t start, end;
-	if (fdes && fde_search_last(fdes, address, &start, &end))
+	if (fdes && file->has_only_fdes && fde_search_last(fdes, address, &start, &end) && start < end)
 		return end;
-	if (fdes && file->has_only_fdes)
-		return 0;
 	const struct unwind_table *table = module_file_table(file);
 	return table ? unwind_table_function_end(table, address) : 0;
 }

@@ -40,6 +40,7 @@ struct stacks {
 	uint64_t *sps; /* of the native frames; owned */
 	size_t sp_capacity;
 
+	bool is_cut; /* too little of the stack was copied */
 	struct call_edges *edges;
 	struct walk_ends ends;
 	struct stacks_cut cut_recently;
@@ -191,6 +192,11 @@ static uint32_t base_of(const struct stacks *stacks)
 	const struct thread *thread = stacks->thread;
 	bool is_copy = thread->base_copied != 0 && thread->base_copied == stacks->outermost_sp;
 	return is_copy ? PROFILE_ROOT : thread->base_node;
+}
+
+bool stacks_is_cut(const struct stacks *stacks)
+{
+	return stacks->is_cut;
 }
 
 uint64_t stacks_outermost_sp(const struct stacks *stacks)
@@ -443,6 +449,7 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
+	stacks->is_cut = *cause == UNWIND_STACK_SHORT;
 	bool is_interpreted = stacks->sample->interpreted_count > 0;
 	uint32_t callers = whole || is_interpreted ? PROFILE_NONE : find_callers(stacks, &result);
 	if (callers != PROFILE_NONE)
@@ -504,6 +511,7 @@ static int64_t take_up(struct stacks *stacks, struct thread *thread, const struc
 	stacks->thread = thread;
 	stacks->outermost_sp = 0;
 	stacks->went_generated = false;
+	stacks->is_cut = false;
 	stacks->process = processes_of(stacks->processes, thread);
 	return add_sample(stacks, cause);
 }

@@ -51,6 +51,9 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
  * is not complete, or ERROR_MEMORY. */
 int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
+/* Returns whether the last stack is broken because not enough of it was copied. */
+bool stacks_is_cut(const struct stacks *stacks);
+
 /* Returns the stack pointer in the outermost frame of the last stack that was added, or 0 if it is unknown: the stack
  * was unwound by the backend, or is not whole. */
 uint64_t stacks_outermost_sp(const struct stacks *stacks);

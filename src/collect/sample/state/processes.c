@@ -562,15 +562,16 @@ static int list_mapping(struct processes *processes, const struct process *proce
 			struct code_list *codes)
 {
 	struct backend_code code = { .start = mapping->start, .end = mapping->end };
-	if (!modules_is_needed(processes->modules, mapping->module))
+	if (!process->needs_all && !modules_is_needed(processes->modules, mapping->module))
 		return list(codes, &code);
-	const struct module *module = open_module(processes, process, mapping);
+	struct module *module = open_module(processes, process, mapping);
 	bool is_generated = module->kind == MODULE_ANON;
 	code.bias = mapping->bias;
 	code.module = module->id;
 	code.interpreter = module->interpreter.kind != INTERPRETER_NONE ? &module->interpreter : NULL;
 	code.table = is_lisp(process, module) ? modules_lisp_table(processes->modules)
 		     : is_generated           ? &unwind_table_generated
+		     : process->needs_all     ? modules_whole_table(module)
 					      : module->table;
 	return code.table || !module->parts ? list(codes, &code) : list_parts(codes, &code, module->parts);
 }
@@ -726,6 +727,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->vain_lookups = 0;
 		processes->command_execs += pid == processes->command;
 		process->is_interpreted = false;
+		process->needs_all = false;
 		process->copied_stacks = 0;
 		set_base(thread, &no_start);
 		if (processes->reads_owners_late) {
@@ -823,6 +825,7 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	to->is_interpreted = from->is_interpreted;
 	to->is_code_passed = from->is_code_passed;
 	to->copied_stacks = from->copied_stacks;
+	to->needs_all = from->needs_all;
 	to->code_version = from->code_version;
 	to->stack_start = from->stack_start;
 	to->has_stack_start = from->has_stack_start;

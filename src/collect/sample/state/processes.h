@@ -27,6 +27,7 @@ struct process {
 	uint32_t threads; /* that it has had */
 	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
 	bool is_code_passed;
+	bool needs_all; /* walks of the monitor do not reach all code that is on its stacks */
 	uint8_t copied_stacks;
 	uint32_t walked; /* modules through which walks had gone when the code was passed */
 	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
@@ -112,7 +113,7 @@ bool processes_find_moved_text(struct processes *processes, uint32_t *pid);
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
 /* Lists the code of a process for a backend that unwinds stacks itself, sorted: an item for each of process->code, or for each part of its table.
- * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table. *list has
+ * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table, unless the process needs all. *list has
  * room for *capacity items, and grows. Returns the number of items, or ERROR_MEMORY. */
 int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **list,
 			    size_t *capacity);

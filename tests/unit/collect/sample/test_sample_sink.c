@@ -216,18 +216,23 @@ static void test_code_is_passed_on(void **state)
 	assert_int_equal(loaded.times, 6);
 }
 
-/* The code of a process follows its second copied stack, that of an interpreter its map. Only modules that a walk went through have their addresses. */
+/* The code of a process follows its first copied stack, that of an interpreter its map. Only modules that a walk went through have their addresses. */
 static void test_code_is_passed_late(void **state)
 {
 	struct fed *fed = *state;
 	struct loaded loaded = { 0 };
 	const struct backend_sink backend_sink = fed->backend_sink;
 	struct backend_sample copied = { .pid = FED_PID, .tid = FED_PID, .hits = 1, .has_registers = true };
+	static const uint8_t stack[4096];
 	copied.registers.value[ARCH_PC_REGISTER] = 0x10040;
+	copied.registers.value[ARCH_SP_REGISTER] = 0x7000000;
+	copied.registers.value[ARCH_FP_REGISTER] = 0x7000100;
+	copied.stack = stack;
+	copied.stack_bytes = sizeof(stack);
+	copied.stack_asked = sizeof(stack) + 1;
 	sample_sink_set_code_loader(&fed->sink, note_code, &loaded);
 	sample_sink_load_late(&fed->sink);
 	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
-	fed_sample(fed, copied);
 	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
 	backend_sink.fork(backend_sink.context, FED_PID, FED_PID + 3, FED_PID + 3, 1);
 	backend_sink.exit(backend_sink.context, FED_PID + 3, FED_PID + 3, 2);
