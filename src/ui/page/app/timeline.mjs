@@ -3,7 +3,8 @@
 
 import { amount, creatorOf, hasTimes, nameFunctions, shortName, timeline, valueOf } from "./engine.mjs";
 import { count, counted, element, safe, shortened } from "./format.mjs";
-import { THREADS, choices, choose, chosenPart, clockStart, info, laneKey, otherLabels, periodOf, range, resource, selection, timeText, toggledLabel } from "./state.mjs";
+import { THREADS, choices, choose, chosenPart, clockStart, info, laneKey, otherLabels, periodOf, range, resource, selection, timeText,
+	toggledLabel } from "./state.mjs";
 
 const PERIODS = 600;
 const ROWS_MOST = 300;
@@ -143,7 +144,8 @@ export function strip() {
 	const step = periodOf() / 1e9;
 	const notes = [
 		partText(all.reason),
-		all.rows.length > rows.length ? `${count(all.rows.length - rows.length)} further rows are not shown${height === ROW ? "; choose a process above to see its threads" : ""}.` : "",
+		all.rows.length > rows.length ? `${count(all.rows.length - rows.length)} further rows are not shown${
+			height === ROW ? "; choose a process above to see its threads" : ""}.` : "",
 		outside ? `${counted(outside, "hit")} ${outside === 1 ? "has" : "have"} no time${height === ROW ? " or no thread" : ""}.` : "",
 		step ? `Ranges begin and end at multiples of ${step} s: this page has so many samples that it contains their times in these steps.` : ""];
 	return [element("section", { className: "strip", "aria-label": height === ROW ? "threads over time" : `${safe(laneKey())} over time` }, [
