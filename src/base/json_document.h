@@ -1,7 +1,7 @@
 /*
  * A large JSON document (RFC 8259) from outside, in little memory: 16 bytes a value, 24 a member, and each string once. libjansson reads the
  * text (json_text.h) in parts, whose trees are freed as soon as they are copied. All numbers are doubles.
- * Of equal keys of an object, one counts. A document is read whole, because its tables may follow what refers to them.
+ * If keys of an object are equal, one of them counts. A document is read whole, because its tables may follow what refers to them.
  *
  * Life cycle: json_document_read, any number of the other calls, json_document_free. Nodes do not change, and belong to the document.
  */

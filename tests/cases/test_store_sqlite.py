@@ -85,7 +85,7 @@ def test_full_disk_for_a_store(tmp_path):
 	disk, files, expected = tmp_path / "disk", [], {}
 	disk.mkdir()
 	for number in range(20):
-		paths = {f"main;r{number};f{at}": at + 1 for at in range(1000)}
+		paths = {f"main;r{number};f{at}": at + 1 for at in range(4000)}
 		(tmp_path / "one.folded").write_text("".join(f"{path} {count}\n" for path, count in paths.items()))
 		done("import", "--format", "folded", "-o", tmp_path / f"{number}.data", tmp_path / "one.folded")
 		files.append((tmp_path / f"{number}.data", paths))
