@@ -185,32 +185,31 @@ bool fde_search_row(const struct fde_search *search, uint64_t address, struct un
 
 /* --- many FDEs --- */
 
-/* The CIEs that a section has. */
+/* The CIEs that were appended to a section last. Another one is appended again: programs have few, and a file may state any number. */
+enum { COPIES_KEPT = 8 };
 struct copies {
 	struct copied_cie {
 		uint64_t address; /* in the file */
 		uint32_t offset;  /* in the section */
-	} * items;
-	size_t count, capacity;
+	} items[COPIES_KEPT];
+	size_t count;
 };
 
-/* Sets *offset to that of a CIE, which is appended if it is new. Returns 0, ERROR_MEMORY or ERROR_NOT_FOUND. */
+/* Sets *offset to that of a CIE, which is appended if it is none of the last ones. Returns 0 or ERROR_NOT_FOUND. */
 static int put_cie(const struct fde_search *search, uint64_t address, struct copies *copies, struct buffer *section,
 		   uint32_t *offset)
 {
 	uint8_t cie[ENTRY_BYTES_MOST];
-	for (size_t i = copies->count; i > 0; i--) {
-		*offset = copies->items[i - 1].offset;
-		if (copies->items[i - 1].address == address)
+	for (size_t i = 0; i < copies->count && i < COPIES_KEPT; i++) {
+		*offset = copies->items[i].offset;
+		if (copies->items[i].address == address)
 			return 0;
 	}
 	size_t size = copy_entry(search, address, cie);
 	if (size == 0)
 		return ERROR_NOT_FOUND;
-	if (ARRAY_RESERVE(copies->items, copies->capacity, copies->count + 1) < 0)
-		return ERROR_MEMORY;
 	*offset = (uint32_t)section->size;
-	copies->items[copies->count++] = (struct copied_cie){ address, *offset };
+	copies->items[copies->count++ % COPIES_KEPT] = (struct copied_cie){ address, *offset };
 	buffer_append(section, cie, size);
 	return 0;
 }
@@ -261,12 +260,14 @@ static int put_fde(const struct fde_search *search, size_t row, struct copies *c
 int fde_search_section(const struct fde_search *search, uint64_t low, uint64_t high, struct buffer *section,
 		       uint64_t *at)
 {
+	/* Several rows may lead to one FDE. */
+	enum { SECTION_BYTES_MOST = 4 << 20 };
 	struct copies copies = { 0 };
 	size_t first = low ? count_up_to(search, low - 1) : 0, end = high ? count_up_to(search, high - 1) : 0;
 	int status = end > 0 ? 0 : ERROR_NOT_FOUND;
 	*at = search->base;
 	for (size_t row = first > 0 ? first - 1 : 0; row < end && status == 0; row++)
-		status = put_fde(search, row, &copies, section, *at);
-	free(copies.items);
+		status = section->size < SECTION_BYTES_MOST ? put_fde(search, row, &copies, section, *at)
+							    : ERROR_NOT_FOUND;
 	return status == 0 && buffer_error(section) < 0 ? ERROR_MEMORY : status;
 }

@@ -40,7 +40,8 @@ bool fde_search_last(const struct fde_search *search, uint64_t address, uint64_t
 bool fde_search_row(const struct fde_search *search, uint64_t address, struct unwind_row *row);
 
 /* Appends an .eh_frame, for which its first byte is at the ELF virtual address *at, with the FDEs that begin from `low` up to `high`, the FDE before
- * them, and their CIEs. Returns 0, ERROR_MEMORY, or ERROR_NOT_FOUND if one has a form that linkers do not write. */
+ * them, and their CIEs. Returns 0, ERROR_MEMORY, or ERROR_NOT_FOUND if one has a form that linkers do not write, or if they
+ * take more than 4 MB. */
 int fde_search_section(const struct fde_search *search, uint64_t low, uint64_t high, struct buffer *section,
 		       uint64_t *at);
 

@@ -238,9 +238,38 @@ static void damaged_entries(void **state)
 	assert_false(is_found_if(*state, AT_DISTANCE, 1 << 30));
 }
 
+/* Any number of rows may lead to one FDE: what is copied of them is limited. */
+static void rows_of_one_entry(void **state)
+{
+	enum { ROWS = 1 << 20, ROW_BYTES = 8, BYTES_MOST = 5 << 20 };
+	struct elf_file *file = open_file(*state);
+	struct fde_search search;
+	struct buffer section;
+	uint64_t at, function;
+	uint8_t *table = malloc((size_t)ROWS * ROW_BYTES);
+	int32_t row[2];
+	buffer_init(&section);
+	fde_search_init(&search, file);
+	assert_non_null(table);
+	memcpy(row, search.table, sizeof(row));
+	function = search.base + (uint64_t)(int64_t)row[0];
+	for (size_t i = 0; i < ROWS; i++)
+		memcpy(table + i * ROW_BYTES, row, sizeof(row));
+	search.table = table;
+	search.count = 100;
+	assert_int_equal(fde_search_section(&search, function, function + 1, &section, &at), 0);
+	buffer_clear(&section);
+	search.count = ROWS;
+	assert_int_equal(fde_search_section(&search, function, function + 1, &section, &at), ERROR_NOT_FOUND);
+	assert_in_range(section.size, 1, BYTES_MOST);
+	buffer_release(&section);
+	free(table);
+	elf_file_free(file);
+}
+
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[2 * MOST_FILES + 4];
+	struct CMUnitTest tests[2 * MOST_FILES + 5];
 	size_t count = 0;
 	for (int i = 1; i < argc && i <= MOST_FILES; i++) {
 		if (access(argv[i], R_OK) != 0)
@@ -252,5 +281,6 @@ int main(int argc, char **argv)
 	tests[count++] = (struct CMUnitTest){ "no table", no_table, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "too many rows", too_many_rows, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "damaged entries", damaged_entries, NULL, NULL, argv[1] };
+	tests[count++] = (struct CMUnitTest){ "rows of one entry", rows_of_one_entry, NULL, NULL, argv[1] };
 	return _cmocka_run_group_tests("fde_search", tests, count, NULL, NULL);
 }
