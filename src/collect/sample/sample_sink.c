@@ -4,8 +4,6 @@
 
 #include "base/array.h"
 
-enum { COPIED_STACKS = 1 };
-
 int sample_sink_init(struct sample_sink *sink, struct error *error)
 {
 	*sink = (struct sample_sink){ .profile = profile_new(), .weight = 1, .marker_location = PROFILE_NONE };
@@ -113,23 +111,20 @@ static void note_code(struct sample_sink *sink, uint32_t pid)
 		sink->out_of_memory = true;
 }
 
-/* Notes that the backend has copied a stack. It gets the code of a process when there were COPIED_STACKS: most programs that start all the time
- * end without a sample. */
+/* Notes that the backend has copied a stack. It gets the code of a process then: most programs that start all the time end without a sample. */
 static void note_copied(struct sample_sink *sink, const struct backend_sample *sample)
 {
 	struct process *process =
 		sink->loads_late && sample->has_registers ? processes_find(sink->processes, sample->pid) : NULL;
 	if (!process)
 		return;
-	process->copied_stacks += process->copied_stacks < COPIED_STACKS;
+	process->has_copied_stack = true;
 	/* The walk did not see what code is on the rest of the stack. */
 	if (stacks_is_cut(sink->stacks) && !process->needs_all) {
 		process->needs_all = true;
-		process->copied_stacks = COPIED_STACKS;
 		process->is_code_passed = false;
 	}
-	if (process->copied_stacks == COPIED_STACKS &&
-	    (!process->is_code_passed || process->walked != modules_walked(sink->modules)))
+	if (!process->is_code_passed || process->walked != modules_walked(sink->modules))
 		note_code(sink, sample->pid);
 }
 
@@ -177,7 +172,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 /* Returns whether the backend does not get the code of a process yet. It notes an interpreter's frames only with the code, so it gets that at once. */
 static bool is_late(const struct sample_sink *sink, const struct process *process)
 {
-	return sink->loads_late && process->copied_stacks < COPIED_STACKS && !process->is_interpreted;
+	return sink->loads_late && !process->has_copied_stack && !process->is_interpreted;
 }
 
 /* Passes the present code of a process to the backend. */

@@ -25,10 +25,10 @@ struct process {
 	bool is_interpreted;   /* it maps an interpreter whose frames backends note */
 	bool is_kept;     /* it, or a process that it started, was sampled; only noted where owners are read late */
 	uint32_t threads; /* that it has had */
-	/* For a sink that passes code late: stacks that the backend has copied, and whether it has the code. */
+	/* For a sink that passes code late: whether the backend has the code, and whether it has copied a stack. */
 	bool is_code_passed;
 	bool needs_all; /* walks of the monitor do not reach all code that is on its stacks */
-	uint8_t copied_stacks;
+	bool has_copied_stack;
 	uint32_t walked; /* modules through which walks had gone when the code was passed */
 	enum process_owner { OWNER_UNREAD, OWNER_OF_PROGRAM_BEFORE, OWNER_READ } owner; /* its user and control group */
 	uint32_t living; /* threads that have not ended */
