@@ -2,7 +2,6 @@
  * Many small processes: `crowd N SHARE` starts N programs, which compute for SHARE of the time together (1: of one processor) in turns of about
  * a millisecond, at the end of 5 to 30 calls, and sleep in between. They end with the first process.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
