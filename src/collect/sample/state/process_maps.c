@@ -6,11 +6,6 @@
 #include "collect/sample/state/proc.h"
 #include "collect/sample/state/processes_parts.h"
 
-void processes_renew_code(struct processes *processes, struct process *process)
-{
-	process->code_version = ++processes->code_versions;
-}
-
 static const char anonymous_name[] = "[anon]";
 
 /* Returns the string with the name of memory that the kernel reports as mapped

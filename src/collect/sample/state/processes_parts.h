@@ -43,6 +43,9 @@ int64_t processes_find_or_add(struct processes *processes, uint32_t pid);
 /* Notes that a process that maps memory has not ended, although its end was reported. */
 void processes_revive(struct processes *processes, struct process *process);
 /* Marks the code of a process as changed. */
-void processes_renew_code(struct processes *processes, struct process *process);
+static inline void processes_renew_code(struct processes *processes, struct process *process)
+{
+	process->code_version = ++processes->code_versions;
+}
 
 #endif
