@@ -41,7 +41,7 @@ static int refuse_resource(const struct adding *adding, const struct profile_res
 {
 	const char *name = profile_string(adding->to, a->name);
 	const char *remedy = adding->selection->remedy;
-	remedy = remedy ? remedy : "select fewer: --service, --host, --from";
+	remedy = remedy ? remedy : "select fewer: --service, --host, --from, or resources: -r";
 	if (a->interval != b->interval)
 		return error_set(adding->error, ERROR_USAGE,
 				 "cannot add up '%s': recordings have intervals of %" PRIu64 " and %" PRIu64

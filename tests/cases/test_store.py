@@ -275,7 +275,7 @@ def test_rates_that_differ(store, tmp_path):
 	for (name, period_ns), host in zip((("slow", 52631579), ("fast", 1000000)), "ab"):
 		add(tmp_path, store, sampled(tmp_path, name, period_ns, functions[name]), service="shop", host=host)
 	intervals = re.compile(r"cannot add up 'cpu-clock': recordings have intervals of (52631579 and 1000000|1000000 and 52631579) gticks "
-		r"\(select fewer: --service, --host, --from\)\n\Z")
+		r"\(select fewer: --service, --host, --from, or resources: -r\)\n\Z")
 	for words in (["report"], ["report", "--functions", "--service", "shop"], ["report", "--by-label"], ["export"], ["info"], ["store", "top"],
 			["diff", "--functions", "service=shop", "host=a"]):
 		result = run(*words, "--store", store)
