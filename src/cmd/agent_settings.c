@@ -215,6 +215,7 @@ static int read_file(struct agent_words *words, const char *path, struct error *
 
 static int read_limits(struct agent_settings *settings, struct error *error)
 {
+	const uint64_t least_memory_bytes = 1 << 20;
 	const struct invocation *invocation = &settings->invocation;
 	const char *cpu = option_value(invocation, OPTION_CPU), *memory = option_value(invocation, OPTION_MEMORY_LIMIT);
 	const char *room = option_value(invocation, OPTION_SPOOL_LIMIT);
@@ -228,6 +229,10 @@ static int read_limits(struct agent_settings *settings, struct error *error)
 	if (!memory_size_read(memory ? memory : "60M", &settings->memory_bytes))
 		return error_set(error, ERROR_USAGE,
 				 "'%s' is not an amount of memory (--memory 60M, or 1G; 0: no limit)", memory);
+	if (settings->memory_bytes > 0 && settings->memory_bytes < least_memory_bytes)
+		return error_set(error, ERROR_USAGE,
+				 "--memory %s is less than any process needs (--memory 60M, or 1G; 0: no limit)",
+				 memory);
 	return 0;
 }
 

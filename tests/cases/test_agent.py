@@ -320,6 +320,7 @@ class TestRecording:
 def test_words(tmp_path):
 	for words, text in ((["--every", "0s"], "--every 0s is no time from 1s to 1d (as 30s, 5m or 1h)"), (["-F", "often"], "'often' is not a frequency"),
 			(["--cpu", "much"], "'much' is not a share of a processor"), (["--memory", "much"], "'much' is not an amount of memory"),
+			(["--memory", "1"], "--memory 1 is less than any process needs"),
 			(["-r", "nothing", "--store", "s.db", "--spool", "spool"], "unknown resource 'nothing'"),
 			(["-r", "cpu", "-r", "cpu"], "resource cpu is given twice"), (["--backend", "nothing"], "unknown backend 'nothing'"),
 			(["--naming-time", "long"], "'long' is not a number of seconds"), (["--store", "file://x"], "'file://x' is no URL of a store"),
