@@ -96,13 +96,12 @@ static int take_numbers(struct job *job, struct error *error)
 
 static int take_words(struct job *job, struct error *error)
 {
-	struct view_request request;
-	int result = view_request_init(&request, job->invocation, NULL, error);
+	const char *format = option_value(job->invocation, OPTION_FORMAT);
+	int result = format ? view_read_format(format, &job->format, error) : 0;
 	if (result == 0)
 		result = take_progress(job, error);
 	if (result == 0)
 		result = take_numbers(job, error);
-	job->format = result == 0 ? request.render.format : RENDER_TEXT;
 	job->record.command = job->invocation->arguments;
 	job->record.backend = "preload";
 	return result;

@@ -6,21 +6,18 @@
 #include "cmd/view_options.h"
 #include "render/render.h"
 
-static int run(struct invocation *invocation)
+static int print(const struct invocation *invocation, struct render_options *options)
 {
-	struct view_request request;
 	struct error error = { 0 };
 	struct pager_output page;
 	struct stat status;
-	if (view_request_init(&request, invocation, NULL, &error) < 0)
-		return failure_of(invocation, &error);
-	if (!render_document_word(request.render.format))
+	if (!render_document_word(options->format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
-	if (pager_output_open(&page, &request.render, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
 		return failure_of(invocation, &error);
 	int result = render_info(page.stream, invocation->profile, invocation->profile_path,
-				 is_file ? (uint64_t)status.st_size : 0, &request.render);
+				 is_file ? (uint64_t)status.st_size : 0, options);
 	if (result < 0)
 		error_set(&error, result, "out of memory");
 	if (pager_output_close(&page, result == 0 ? &error : NULL) < 0 && result == 0)
@@ -28,6 +25,17 @@ static int run(struct invocation *invocation)
 	if (result < 0)
 		return failure_of(invocation, &error);
 	return EXIT_DONE;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct view_request request;
+	struct error error = { 0 };
+	if (view_request_init(&request, invocation, NULL, &error) < 0)
+		return failure_of(invocation, &error);
+	int status = print(invocation, &request.render);
+	view_request_release(&request);
+	return status;
 }
 
 static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... --store URL", NULL };

@@ -121,13 +121,14 @@ static void print_json(void)
 
 static int run(struct invocation *invocation)
 {
-	struct view_request request;
+	const char *word = option_value(invocation, OPTION_FORMAT);
+	enum render_format format = RENDER_TEXT;
 	struct error error = { 0 };
-	if (view_request_init(&request, invocation, NULL, &error) < 0)
+	if (word && view_read_format(word, &format, &error) < 0)
 		return failure_of(invocation, &error);
-	if (!render_document_word(request.render.format))
+	if (!render_document_word(format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
-	if (request.render.format == RENDER_JSON)
+	if (format == RENDER_JSON)
 		print_json();
 	else
 		print_table();
