@@ -282,7 +282,7 @@ static int add_part(struct text *text, struct many *many, size_t end, bool close
 		return text->error->code;
 	size_t count = many->open == '[' ? json_array_size(part) : json_object_size(part);
 	int status = reserve(many, count);
-	if (status == 0 && many->open == '{')
+	if (status == 0 && count > 0 && many->open == '{')
 		status = copy_members(text->document, part, many->members + many->count);
 	for (size_t i = 0; i < count && status == 0 && many->open == '['; i++)
 		status = copy(text->document, json_array_get(part, i), &many->elements[many->count + i]);

@@ -84,7 +84,8 @@ static int compare_groups(const void *left, const void *right)
 static void place_groups(struct groups *groups, size_t *places)
 {
 	size_t place = 0;
-	qsort(groups->items, groups->count, sizeof(*groups->items), compare_groups);
+	if (groups->count > 1)
+		qsort(groups->items, groups->count, sizeof(*groups->items), compare_groups);
 	for (size_t i = 0; i < groups->count; i++) {
 		places[groups->items[i].first.group] = place;
 		place += groups->items[i].count;
