@@ -55,7 +55,7 @@ def test_attach(tmp_path, backend, start):
 	assert server.end() == 5
 
 
-@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_whole_perf, pytest.mark.long("left the gate: a thread may be watched twice")]), BACKENDS[1]])
+@of_backends
 def test_attach_while_threads_come_and_go(tmp_path, backend, start):
 	"""The server ends and starts threads during the attachment: each one that remains is recorded, once, with its maps."""
 	for attempt in range(6):
@@ -63,8 +63,7 @@ def test_attach_while_threads_come_and_go(tmp_path, backend, start):
 		recorded = attach(tmp_path, backend, "-p", server.pid, until=server.turn, name=f"{attempt}.data")
 		paths, duty, events = events_of(recorded), ("crowd_thread", "serve", "crowd_duty", "burn"), 32 * (EACH // 4)
 		assert {path[-4:] for path in paths} == {duty}, show(paths)
-		# perf watches a thread twice if it starts between the openings of its creator's events (perf.c, perf_attach).
-		assert hits(paths, *duty) == events or backend == "perf" and events < hits(paths, *duty) < 2 * events, show(paths)
+		assert hits(paths, *duty) == events, show(paths)
 		assert server.end() == 5
 
 

@@ -49,6 +49,12 @@ static void dummy_attributes(struct perf_event_attr *attr)
 	attr->exclude_kernel = 1;
 }
 
+void perf_events_keep_attributes(struct perf_event_attr *attr)
+{
+	dummy_attributes(attr);
+	attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+}
+
 bool perf_events_leave_children(void)
 {
 	struct perf_event_attr attr;
@@ -110,13 +116,25 @@ int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pi
 	int fd = perf_events_open(attr, tid, cpu);
 	if (fd < 0)
 		return errno == ESRCH ? 0 : refused(tid, error);
-	if (ring && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0) {
-		int result = error_set_errno(error, "cannot share a ring buffer between perf events");
+	uint64_t id;
+	int result = 1;
+	if (ring && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+		result = error_set_errno(error, "cannot share a ring buffer between perf events");
+	else if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+		result = error_set_errno(error, "cannot read the id of a perf event");
+	else if (hash_map_put(&events->by_id, id, (uint32_t)events->count) < 0)
+		result = error_memory(error);
+	if (result < 0)
 		close(fd);
-		return result;
-	}
-	events->events[events->count++] = (struct perf_event){ .fd = fd, .tid = tid, .tag = tag };
-	return 1;
+	else
+		events->events[events->count++] = (struct perf_event){ .fd = fd, .tid = tid, .tag = tag };
+	return result;
+}
+
+const struct perf_event *perf_events_find(const struct perf_events *events, uint64_t id)
+{
+	uint32_t index = hash_map_get(&events->by_id, id);
+	return index == HASH_MAP_NONE ? NULL : &events->events[index];
 }
 
 int perf_events_enable(const struct perf_events *events, size_t first, struct error *error)
@@ -148,5 +166,6 @@ void perf_events_release(struct perf_events *events)
 	for (size_t i = 0; i < events->count; i++)
 		close(events->events[i].fd);
 	free(events->events);
+	hash_map_release(&events->by_id);
 	*events = (struct perf_events){ .events = NULL };
 }

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/hash_map.h"
 
 struct ring;
 
@@ -29,6 +30,7 @@ struct perf_event {
 struct perf_events {
 	struct perf_event *events; /* owned, with their descriptors */
 	size_t count, capacity;
+	struct hash_map by_id; /* the kernel's id -> index */
 };
 
 /* Sets the attributes that all events share. They are inherited by everything that the thread `tid` starts
@@ -47,6 +49,12 @@ bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu);
 bool perf_events_leave_children(void);
 bool perf_events_count_lost(void);
 
+/* Sets the attributes of an inherited event that counts nothing. While a thread has it, Linux from 6.12 on does not exchange the events of two
+ * threads when it switches from one to the other, as it does where both have inherited the same ones. (Events that are opened or enabled in an
+ * exchange can stay off: in 1 of 100 attachments to a program that starts threads all the time, threads had no samples of one CPU.) Older
+ * kernels do not accept it. */
+void perf_events_keep_attributes(struct perf_event_attr *attr);
+
 /* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event that
  * counts nothing, so that it outlives every watched thread: of our own process (tid 0), or of
  * all (PERF_EVENTS_EVERYTHING). The latter needs the privilege, but not the milliseconds in
@@ -61,6 +69,9 @@ int perf_events_make_ring(struct ring *ring, pid_t tid, int cpu, size_t data_byt
  * is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu,
 		    const struct ring *ring, uint32_t tag, struct error *error);
+
+/* Returns the event with this id, which records have also from threads that have inherited it; NULL: there is none. */
+const struct perf_event *perf_events_find(const struct perf_events *events, uint64_t id);
 
 /* Enables the events from index `first` on. Returns 0 or a negative error. */
 int perf_events_enable(const struct perf_events *events, size_t first, struct error *error);

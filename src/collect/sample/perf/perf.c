@@ -21,7 +21,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/hash_map.h"
 #include "collect/sample/backend.h"
 #include "collect/sample/cpus.h"
 #include "collect/sample/inside.h"
@@ -31,6 +30,7 @@
 #include "collect/sample/perf/period_pair.h"
 #include "collect/sample/perf/record.h"
 #include "collect/sample/perf/ring.h"
+#include "collect/sample/perf/streams.h"
 #include "collect/sample/state/new_task.h"
 #include "collect/sample/state/side_events.h"
 #include "processor/perf_registers.h"
@@ -65,8 +65,12 @@ struct backend {
 	struct backend_request request;
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
 	struct side_events *side;
-	struct perf_events events; /* tagged by tag_of */
-	struct hash_map tag_by_id; /* event id -> tag */
+	struct perf_events events;  /* tagged by tag_of */
+	struct perf_events keepers; /* until the start: perf_events_keep_attributes */
+	size_t attached;            /* threads */
+	struct perf_streams streams;
+	uint64_t repeated[RESOURCE_REQUESTS_MAX * PERIODS_MAX +
+			  1]; /* by tag: samples that did not count, because another event has them */
 	struct cpus cpus;
 	struct ring *rings; /* of samples, one for each CPU */
 	size_t sample_ring_bytes;
@@ -80,7 +84,7 @@ struct backend {
 /* --- attributes --- */
 
 /* The tag of events at the start of threads; the tags of requests are below it. */
-static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * PERIODS_MAX;
+enum { CREATES = RESOURCE_REQUESTS_MAX * PERIODS_MAX };
 
 static uint32_t tag_of(size_t request, unsigned event)
 {
@@ -253,10 +257,11 @@ static void perf_close(struct backend *backend)
 	if (!backend)
 		return;
 	perf_events_release(&backend->events);
+	perf_events_release(&backend->keepers);
 	unmap_rings(backend);
 	free(backend->rings);
 	cpus_release(&backend->cpus);
-	hash_map_release(&backend->tag_by_id);
+	perf_streams_release(&backend->streams);
 	free(backend);
 }
 
@@ -270,7 +275,6 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 	backend->request = *request;
 	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
 	backend->request.resources = backend->resources;
-	hash_map_init(&backend->tag_by_id);
 	if (check_children(request, error) < 0 || make_rings(backend, error) < 0) {
 		perf_close(backend);
 		return NULL;
@@ -287,32 +291,29 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 
 /* --- attach --- */
 
-/* Returns 1 if the event was opened, 0 if the thread has ended, or a negative error. */
+/* As perf_events_add. */
 static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, size_t cpu, uint32_t tag,
 		     struct error *error)
 {
-	int result =
-		perf_events_add(&backend->events, attr, tid, backend->cpus.ids[cpu], &backend->rings[cpu], tag, error);
-	if (result <= 0)
-		return result;
-	uint64_t id;
-	if (ioctl(backend->events.events[backend->events.count - 1].fd, PERF_EVENT_IOC_ID, &id) < 0)
-		return error_set_errno(error, "cannot read the id of a perf event");
-	if (hash_map_put(&backend->tag_by_id, id, tag) < 0)
-		return error_memory(error);
-	return 1;
+	return perf_events_add(&backend->events, attr, tid, backend->cpus.ids[cpu], &backend->rings[cpu], tag, error);
+}
+
+/* As period_pair_plan. */
+static unsigned plan_periods(const struct backend *backend, size_t request, uint64_t periods[PERIODS_MAX])
+{
+	const struct resource_request *resource = &backend->resources[request];
+	uint64_t interval = perf_draws_from(resource) ? 1 : resource->interval;
+	return period_pair_plan(interval, resource->row->is_hardware, backend->chance, periods);
 }
 
 static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_exec, struct error *error)
 {
 	struct perf_event_attr attr;
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
-		const struct resource_request *resource = &backend->resources[i];
 		uint64_t periods[PERIODS_MAX];
-		uint64_t interval = perf_draws_from(resource) ? 1 : resource->interval;
-		unsigned count = period_pair_plan(interval, resource->row->is_hardware, backend->chance, periods);
+		unsigned count = plan_periods(backend, i, periods);
 		for (unsigned event = 0; event < count; event++) {
-			sample_attributes(backend, resource, periods[event], tid, on_exec, &attr);
+			sample_attributes(backend, &backend->resources[i], periods[event], tid, on_exec, &attr);
 			int result = add_event(backend, &attr, tid, cpu, tag_of(i, event), error);
 			if (result <= 0)
 				return result;
@@ -329,23 +330,37 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	return result < 0 ? 1 : result;
 }
 
+/* Without this event, samples may be missing: older kernels have none. */
+static void keep_events(struct backend *backend, pid_t tid)
+{
+	struct perf_event_attr attr;
+	perf_events_keep_attributes(&attr);
+	attr.inherit_thread = backend->request.no_children;
+	perf_events_add(&backend->keepers, &attr, tid, -1, NULL, 0, NULL);
+}
+
 static int perf_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
 	(void)pid;
 	if (side_events_is_watched(backend->side, tid))
 		return 0;
+	if (!on_exec && tid != PERF_EVENTS_EVERYTHING)
+		keep_events(backend, tid);
 	for (size_t i = 0; i < backend->cpus.count; i++) {
 		int result = attach_cpu(backend, tid, i, on_exec, error);
 		if (result <= 0)
 			return result;
 	}
+	backend->attached++;
 	return side_events_attach(backend->side, tid, on_exec, error);
 }
 
 static int perf_start(struct backend *backend, struct error *error)
 {
 	side_events_start(backend->side);
-	return perf_events_enable(&backend->events, 0, error);
+	int result = perf_events_enable(&backend->events, 0, error);
+	perf_events_release(&backend->keepers);
+	return result;
 }
 
 static void perf_stop(struct backend *backend)
@@ -379,20 +394,27 @@ static void deliver_creation(const struct backend *backend, struct backend_sampl
 	sink->creates(sink->context, sample, child);
 }
 
-static void deliver_sample(struct backend *backend, const struct perf_event_header *record,
+static void deliver_sample(struct backend *backend, size_t cpu, const struct perf_event_header *record,
 			   const struct backend_sink *sink)
 {
 	struct backend_sample sample;
 	struct perf_record_origin origin;
 	if (!perf_record_sample(record, &sample, &origin))
 		return;
-	uint32_t tag = hash_map_get(&backend->tag_by_id, origin.event_id);
+	const struct perf_event *event = perf_events_find(&backend->events, origin.event_id);
+	if (!event)
+		return;
+	/* Of one attached thread, nothing can have inherited an event twice. */
+	bool is_repeated = backend->attached > 1 && !perf_streams_take(&backend->streams, sample.tid, cpu, event->tag,
+								       event->tid, sample.time_ns);
 	if (sample.tid == NO_LONGER_A_THREAD)
 		sample.pid = sample.tid = 0;
-	if (tag == CREATES) {
+	if (is_repeated) {
+		backend->repeated[event->tag]++;
+	} else if (event->tag == CREATES) {
 		deliver_creation(backend, &sample, &origin, sink);
-	} else if (tag != HASH_MAP_NONE) {
-		sample.request = tag / PERIODS_MAX;
+	} else {
+		sample.request = event->tag / PERIODS_MAX;
 		sample.hits = perf_draws_next(&backend->draws, &backend->request, sample.request);
 		sample.has_touched = counter_is_fault(backend->resources[sample.request].counter);
 		if (sample.hits > 0)
@@ -407,7 +429,7 @@ static void deliver_from(struct backend *backend, struct ring *ring, const struc
 	bool is_counted =
 		record->type == PERF_RECORD_LOST && backend->reports_lost && perf_draws_any(&backend->request);
 	if (record->type == PERF_RECORD_SAMPLE)
-		deliver_sample(backend, record, sink);
+		deliver_sample(backend, (size_t)(ring - backend->rings), record, sink);
 	else if (!is_counted)
 		perf_record_deliver(record, perf_record_time(record), sink, true);
 	ring_next(ring);
@@ -428,9 +450,11 @@ static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 		if (is_side && (!ring || side_time <= time)) {
 			if (side_time > until_ns)
 				break;
-			pid_t watched_twice = side_events_deliver(backend->side, sink);
-			if (watched_twice)
-				perf_events_drop_thread(&backend->events, watched_twice);
+			struct side_fork fork = side_events_deliver(backend->side, sink);
+			if (fork.is_watched_twice)
+				perf_events_drop_thread(&backend->events, fork.tid);
+			if (fork.tid && backend->attached > 1)
+				perf_streams_restart(&backend->streams, (uint32_t)fork.tid);
 		} else if (ring && time <= until_ns) {
 			deliver_from(backend, ring, sink);
 		} else {
@@ -458,6 +482,10 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 		if (backend->reports_lost)
 			counts.lost += values[1];
 	}
+	uint64_t periods[PERIODS_MAX];
+	plan_periods(backend, request, periods);
+	uint64_t repeated = backend->repeated[tag_of(request, 0)] * periods[0];
+	counts.total -= repeated < counts.total ? repeated : counts.total;
 	if (perf_draws_from(&backend->resources[request]))
 		counts.taken = counts.total;
 	if (backend->reports_lost)

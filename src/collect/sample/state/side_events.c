@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/hash_map.h"
+#include "collect/sample/clock.h"
 #include "collect/sample/cpus.h"
 #include "collect/sample/perf/events.h"
 #include "collect/sample/perf/record.h"
 #include "collect/sample/perf/ring.h"
 
-enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
+/* The kernel copies the events of a thread's creator first, and reports its start later, by this at most. */
+enum { REPORTED_WITHIN_MS = 10 };
 
 /* The purpose of a ring. */
 enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
@@ -24,7 +26,9 @@ struct side_events {
 	struct ring *rings; /* SIDE_KINDS for each CPU; the rings of data maps may be unmapped */
 	size_t ring_count;
 	struct perf_events events;
-	struct hash_map watched; /* thread ids -> how they came to be watched */
+	uint64_t made_ns;
+	/* Thread ids -> since when, in ms after `made_ns`, a reported start is that of a thread that has inherited all of its events. */
+	struct hash_map watched;
 };
 
 /* --- new and free --- */
@@ -83,6 +87,7 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 	side->data_maps = request->data_maps;
 	side->prompt = prompt;
 	side->ring_bytes = ring_bytes;
+	side->made_ns = clock_now_ns(CLOCK_MONOTONIC);
 	hash_map_init(&side->watched);
 	if (allocate(side, error) < 0) {
 		side_events_free(side);
@@ -128,11 +133,17 @@ bool side_events_is_watched(const struct side_events *side, pid_t tid)
 	return hash_map_get(&side->watched, (uint64_t)tid) != HASH_MAP_NONE;
 }
 
+static uint32_t ms_of(const struct side_events *side, uint64_t time_ns)
+{
+	const uint64_t ns_per_ms = 1000000;
+	return (uint32_t)((time_ns - side->made_ns) / ns_per_ms);
+}
+
 int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct error *error)
 {
 	if (side_events_is_watched(side, tid))
 		return 0;
-	if (hash_map_put(&side->watched, (uint64_t)tid, WATCHED_DIRECTLY) < 0)
+	if (hash_map_put(&side->watched, (uint64_t)tid, 0) < 0)
 		return error_memory(error);
 	side->started |= on_exec;
 	size_t first_event = side->events.count;
@@ -147,6 +158,8 @@ int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct
 		if (result <= 0)
 			return result;
 	}
+	/* The backend's events were opened before. The key is there: this does not fail. */
+	hash_map_put(&side->watched, (uint64_t)tid, ms_of(side, clock_now_ns(CLOCK_MONOTONIC)) + REPORTED_WITHIN_MS);
 	if (on_exec)
 		return 1;
 	/* Events of a running thread are recorded before counting starts: see attach.c. */
@@ -183,33 +196,37 @@ bool side_events_peek(struct side_events *side, uint64_t *time_ns)
 	return perf_record_earliest(side->rings, side->ring_count, time_ns) != NULL;
 }
 
-/* A thread that an observed one starts inherits its events: it needs no attach.
- * Returns the thread if it was attached already: it keeps the inherited events. */
-static pid_t note_inherited(struct side_events *side, const struct perf_event_header *record)
+/* Whoever was certainly started after all events of its creator were opened needs no attach. A thread of which that is not certain is
+ * attached when it is found in /proc: the backend has to count its events once. */
+static struct side_fork note_fork(struct side_events *side, const struct perf_event_header *record, uint64_t time_ns)
 {
 	uint32_t ids[4]; /* pid, ppid, tid, ptid */
 	if (side->everything || record->type != PERF_RECORD_FORK || record->size < sizeof(*record) + sizeof(ids))
-		return 0;
+		return (struct side_fork){ 0 };
 	memcpy(ids, record + 1, sizeof(ids));
-	pid_t tid = (pid_t)ids[2];
-	uint32_t how = hash_map_get(&side->watched, ids[2]);
-	if (how == WATCHED_DIRECTLY)
-		perf_events_drop_thread(&side->events, tid);
-	if (how != HASH_MAP_NONE || !side->started)
-		hash_map_put(&side->watched, ids[2], WATCHED_BY_INHERITANCE);
-	return how == WATCHED_DIRECTLY ? tid : 0;
+	struct side_fork fork = { .tid = (pid_t)ids[2] };
+	uint32_t since = hash_map_get(&side->watched, ids[3]), own = hash_map_get(&side->watched, ids[2]);
+	uint32_t now = ms_of(side, time_ns);
+	if (since == HASH_MAP_NONE || now < since)
+		return fork;
+	fork.is_watched_twice = own != HASH_MAP_NONE;
+	if (fork.is_watched_twice)
+		perf_events_drop_thread(&side->events, fork.tid);
+	if (fork.is_watched_twice || !side->started)
+		hash_map_put(&side->watched, ids[2], now);
+	return fork;
 }
 
-pid_t side_events_deliver(struct side_events *side, const struct backend_sink *sink)
+struct side_fork side_events_deliver(struct side_events *side, const struct backend_sink *sink)
 {
 	uint64_t time;
 	struct ring *ring = perf_record_earliest(side->rings, side->ring_count, &time);
 	if (!ring)
-		return 0;
+		return (struct side_fork){ 0 };
 	const struct perf_event_header *record = ring_peek(ring);
-	pid_t watched_twice = note_inherited(side, record);
+	struct side_fork fork = note_fork(side, record, time);
 	perf_record_deliver(record, time, sink, false);
 	ring_next(ring);
 	ring_release(ring);
-	return watched_twice;
+	return fork;
 }

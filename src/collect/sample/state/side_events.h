@@ -40,7 +40,7 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 struct side_events *side_events_fit(const struct backend_request *request, size_t *ring_bytes, struct error *error);
 void side_events_free(struct side_events *side); /* NULL is fine */
 
-/* Returns whether a thread was attached, or inherits from an attached one. */
+/* Returns whether a thread was attached, or has inherited all events of an attached one. */
 bool side_events_is_watched(const struct side_events *side, pid_t tid);
 
 /* Watches a thread and everything that it starts from now on; `tid` is -1 if the request is for
@@ -65,9 +65,15 @@ void side_events_refresh(struct side_events *side);
 /* Returns whether there is a record, and sets *time_ns to the earliest one's time. */
 bool side_events_peek(struct side_events *side, uint64_t *time_ns);
 
-/* Delivers that record. If the record shows that a thread which was attached on its own (between its start
- * and this event) has also inherited all events, returns that thread: the caller must close the events
- * that were opened for it alone. Otherwise returns 0. */
-pid_t side_events_deliver(struct side_events *side, const struct backend_sink *sink);
+/* The start of a thread. */
+struct side_fork {
+	pid_t tid; /* 0: the record was another one */
+	/* It was attached on its own, between its start and this record, and has also inherited all events: the caller must
+	 * disable the events that were opened for it alone. */
+	bool is_watched_twice;
+};
+
+/* Delivers that record. */
+struct side_fork side_events_deliver(struct side_events *side, const struct backend_sink *sink);
 
 #endif
