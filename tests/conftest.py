@@ -27,6 +27,19 @@ MARKS = {
 }
 
 
+leave_process = subprocess.Popen.__exit__
+
+
+def leave_at_failure(process, kind, *rest):
+    """The end of `with subprocess.Popen(...)`: a test that fails in it does not wait for a process that nothing ends."""
+    if kind:
+        process.kill()
+    return leave_process(process, kind, *rest)
+
+
+subprocess.Popen.__exit__ = leave_at_failure
+
+
 def answers(*command):
     """Returns whether a command exists and succeeds."""
     try:
