@@ -29,6 +29,7 @@ const struct runtime runtimes[] = {
 	  .with_jvm_library = "-agentpath:%s -XX:+PreserveFramePointer",
 	  .by_hand = "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
 	  .is_list = true,
+	  .running = "jcmd PID Compiler.perfmap, while it is recorded, lists it from JDK 17 on",
 	  .frameless = "java -XX:+PreserveFramePointer keeps them" },
 	{ .process = "python3",
 	  .variable = "PYTHONPERFSUPPORT",

@@ -19,6 +19,7 @@ struct runtime {
 	bool is_list;             /* the variable is a list of options, separated by spaces: the value is appended */
 	const char *library;      /* in the names of its files, because other programs load it; NULL: in no others */
 	const char *nameless;     /* how its code gets names, where the variable does not help; NULL: as by hand */
+	const char *running;      /* how the code of a running process gets names; NULL: only as by hand */
 	const char *frameless;    /* what helps where its code keeps no frame pointers; NULL: unknown */
 };
 

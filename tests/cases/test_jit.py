@@ -2,10 +2,12 @@
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_whole_perf, record, record_counted, reported,
+from attach_support import begin, end
+from record_support import (BACKENDS, COUNTED, build, build_counted, check_counted, check_truths, needs_bpf, needs_whole_perf, record, record_counted, reported,
 	run_cpprof, show)
 
 EVENTS = 10 * 10
@@ -83,6 +85,21 @@ def test_the_option_for_a_runtime_is_proposed(tmp_path):
 	recorded = record_counted("perf", tmp_path, [named])
 	forget(recorded)
 	assert "generated code" not in run_cpprof("report", recorded.path).stdout
+
+
+@needs_whole_perf
+@pytest.mark.parametrize("name, remedy", [
+	("java", "jcmd PID Compiler.perfmap, while it is recorded, lists it from JDK 17 on"),
+	("node", "node --perf-basic-prof --interpreted-frames-native-stack lists it"),
+])
+def test_remedy_for_a_process_that_runs(tmp_path, name, remedy):
+	"""--jit needs a command: it is no remedy after -p."""
+	shutil.copy(build_counted("perf", "jit_map.c", event_us=10000), tmp_path / name)
+	with subprocess.Popen(["sh", "-c", f"read line; exec ./{name} touch"], cwd=tmp_path, stdin=subprocess.PIPE) as shell:
+		recorder, path = begin(tmp_path, "--backend", "perf", "-r", COUNTED["perf"][1], "-p", shell.pid)
+		shell.communicate(b"go\n")
+		recorded = end(recorder, path, interrupt=False)
+	assert f"; 100 samples are in generated code without names ({remedy})" in recorded.err, recorded.err
 
 
 @needs_whole_perf

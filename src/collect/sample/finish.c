@@ -143,6 +143,21 @@ static uint64_t ended_by(const struct profile *profile, enum unwind_cause cause)
 	return 0;
 }
 
+/* Writes how generated code gets names, in parentheses, or nothing if that was tried. */
+static void put_nameless_remedy(const struct run *run, const struct runtime *runtime, char *text, size_t bytes)
+{
+	bool is_attached = !run->options->command;
+	const char *remedy = run->options->environment ? NULL : "record --jit requests them";
+	if (runtime && runtime->nameless)
+		remedy = runtime->nameless;
+	else if (runtime && is_attached)
+		remedy = runtime->running ? runtime->running : runtime->by_hand;
+	const char *ending = runtime && remedy == runtime->by_hand ? " lists it" : "";
+	text[0] = 0;
+	if (remedy)
+		snprintf(text, bytes, " (%s%s)", remedy, ending);
+}
+
 /* Counts the walks through generated code by its names, and reports code that has none or keeps no frame pointers. */
 static void count_generated(struct run *run)
 {
@@ -152,14 +167,12 @@ static void count_generated(struct run *run)
 	uint64_t nameless = walk_ends_resolve(ends, profile);
 	walk_ends_publish(ends, profile);
 	const struct runtime *runtime = runtime_of_profile(profile);
-	const char *remedy = runtime && runtime->nameless ? runtime->nameless
-			     : run->options->environment  ? NULL
-							  : "record --jit requests them";
+	char remedy[256];
+	put_nameless_remedy(run, runtime, remedy, sizeof(remedy));
 	uint64_t frameless = ended_by(profile, UNWIND_NO_FRAME);
 	if (nameless > 0 && nameless * 100 >= run->sink.samples * HOT_PERCENT)
 		finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
-			    "{# sample is|# samples are} in generated code without names%s%s%s", remedy ? " (" : "",
-			    remedy ? remedy : "", remedy ? ")" : "");
+			    "{# sample is|# samples are} in generated code without names%s", remedy);
 	else if (frameless > 0 && frameless * 100 >= run->sink.samples * HOT_PERCENT)
 		finding_add(profile, FINDING_GENERATED_FRAMELESS, frameless,
 			    "{# path ends|# paths end} in generated code without frame pointers%s%s%s",
