@@ -404,7 +404,7 @@ static void deliver_sample(struct backend *backend, size_t cpu, const struct per
 	const struct perf_event *event = perf_events_find(&backend->events, origin.event_id);
 	if (!event)
 		return;
-	/* Of one attached thread, nothing can have inherited an event twice. */
+	/* Nothing has inherited an event twice if only one thread was attached. */
 	bool is_repeated = backend->attached > 1 && !perf_streams_take(&backend->streams, sample.tid, cpu, event->tag,
 								       event->tid, sample.time_ns);
 	if (sample.tid == NO_LONGER_A_THREAD)
