@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from measuring import between
-from record_support import (BUILD, PROGRAMS, REPOSITORY, agrees, amounts, build_counted, check_counted, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record,
+from record_support import (BUILD, BURST_BACKENDS, PROGRAMS, REPOSITORY, agrees, amounts, build_counted, check_counted, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record,
 	record_counted, run_cpprof, show)
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
@@ -175,7 +175,7 @@ def test_resources_of_lisp(tmp_path):
 
 
 @LISP
-@pytest.mark.parametrize("backend", BACKENDS[:2])
+@pytest.mark.parametrize("backend", BURST_BACKENDS[:2])
 def test_an_executable_of_lisp(tmp_path, backend):
 	"""A program that contains its core has whole paths through Lisp, by the same names, if it writes the map."""
 	saves = """(save-lisp-and-die "memory" :executable t :toplevel (lambda () (cpprof-perf-map:write-map) (memory::few) (memory::many) (exit)))"""

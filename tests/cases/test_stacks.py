@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from measuring import between
-from record_support import (BACKENDS, BUILD, COUNTED, PROGRAMS, agrees, build, build_counted, check_counted,
+from record_support import (BACKENDS, BUILD, BURST_BACKENDS, COUNTED, PROGRAMS, agrees, build, build_counted, check_counted,
 	events_of, hits, holds, most_by_chance, needs_bpf, needs_whole_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
@@ -310,7 +310,7 @@ def test_callback(tmp_path, backend, compiler):
 	assert all(path.index("compare") - path.index("sort_them") > 1 for path in paths), show(paths)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", BURST_BACKENDS)
 def test_library_replaced_at_the_same_address(tmp_path, backend):
 	"""Code is unloaded and replaced at the same address: the unwind rows of the old code are not used for the new."""
 	plugins = [build_counted(backend, "plugin.c", f"-DNAME={name}", event_us=2500, linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
