@@ -113,9 +113,9 @@ bool processes_find_moved_text(struct processes *processes, uint32_t *pid);
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
 /* Lists the code of a process for a backend that unwinds stacks itself, sorted: an item for each of process->code, or for each part of its table.
- * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table, unless the process needs all. *list has
+ * Opens files that are not open yet. Modules that are not needed (modules_is_needed), and parts that were not made, have no table, unless the process needs all. *items has
  * room for *capacity items, and grows. Returns the number of items, or ERROR_MEMORY. */
-int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **list,
+int64_t processes_list_code(struct processes *processes, struct process *process, struct backend_code **items,
 			    size_t *capacity);
 
 /* Returns the name of the memory at an address, a string of the profile: a file's path, "[heap]",
