@@ -485,6 +485,10 @@ FILES = {
 	# A copy that calls `inc` would call the macro.
 	"macro": ("main;f;g", "g_1(int (*o)(int), int x) { return o(x); }", {"a.c": "int g(int (*o)(int), int x);\nint inc(int x) { return x + 1; }\n"
 		"int f(int x) { return g(inc, x); }\nint main(void) { return f(-1); }\n", "b.c": "int inc(int x);\n#define inc(x) 99\nint g(int (*o)(int), int x) { return o(x); }\n"}),
+	# The macro is empty where the function is external, and `static` in a file that has its own.
+	"linkage": ("main;f;g", "API int g_1(int x) { return x + 1; }", {"h.h": "#ifndef API\n#define API\n#endif\nAPI int g(int x);\n#ifdef BODY\nAPI int g(int x) { return x + 1; }\n#endif\n",
+		"a.c": '#include "h.h"\nint f(int x) { return g(x); }\nint main(void) { return f(-1); }\n', "b.c": '#define BODY\n#include "h.h"\n',
+		"c.c": '#define API static\n#define BODY\n#include "h.h"\nint other(int x) { return g(x); }\n'}),
 	"elsewhere": ("main;f;g", None, {"a.c": "int g(int x);\nint f(int x) { return g(x); }\nint main(void) { return f(0); }\n",
 		"b.c": "inline int g(int x) { return x; }\nextern int g(int x);\n"}),
 }

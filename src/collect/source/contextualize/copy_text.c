@@ -296,6 +296,19 @@ static void edit_head(const struct copy_plan *plan, const struct plan_clone *clo
 	remove_parameters(plan, clone, unit, declaration, edits, base);
 }
 
+/* Returns how many bytes of a function's line precede it, if they are words: macros that are empty here. Where another file includes the header,
+ * they may be `static inline`, without which each of the files would define the copy. */
+static uint32_t words_before(const char *text, uint32_t start)
+{
+	uint32_t first = start;
+	while (first > 0 && (isalnum((unsigned char)text[first - 1]) || strchr("_ \t", text[first - 1])))
+		first--;
+	bool is_line = first == 0 || text[first - 1] == '\n';
+	while (first < start && isblank((unsigned char)text[first]))
+		first++;
+	return is_line ? start - first : 0;
+}
+
 const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone)
 {
 	const struct program_function *function = copy_plan_function(plan, clone);
@@ -309,6 +322,11 @@ const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clo
 	add_variables(plan, clone, &edits);
 	copy_text_calls(plan, clone, &edits, function->start);
 	text = applied(plan, &edits, text, size);
+	const char *whole = plan->program->files[function->file].text + function->start;
+	uint32_t words =
+		clone->is_static ? 0 : words_before(plan->program->files[function->file].text, function->start);
+	if (text && words > 0)
+		text = instrument_arena_format(plan->program->arena, "%.*s%s", (int)words, whole - words, text);
 	struct buffer lines;
 	buffer_init(&lines);
 	copy_text_defines(plan, clone, &lines);
