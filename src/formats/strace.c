@@ -17,6 +17,9 @@
  * that created it with CLONE_THREAD, which may be known only after the thread's first calls: hits
  * have the indexes of `threads`, and the profile gets these threads at the end, in this order.
  *
+ * On standard error, strace prints numbers of threads only while it follows more than one. A line without a number is of the only
+ * thread that lives. The number of the first thread is known once a line has it: it is none that strace attached to later.
+ *
  * A file that has only the summary has calls without paths and threads.
  */
 #include <inttypes.h>
@@ -44,6 +47,7 @@ struct thread {
 	uint32_t program;    /* of its last exec */
 	uint32_t executing;  /* the program of the exec that is unfinished */
 	bool creates_thread; /* a clone with CLONE_THREAD is unfinished */
+	bool lives;
 };
 
 /* The beginning of a line, in front of the call: "4711<prog> 12:00:01.250000 ". */
@@ -79,6 +83,12 @@ struct reader {
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	struct hash_map by_tid;
+	struct hash_map attached;    /* numbers of threads that strace attached to behind the first call */
+	uint32_t first_tid;          /* the thread that it attached to before, or 0 */
+	uint32_t unnumbered;         /* index of the first thread while its number is not known, or PROFILE_NONE */
+	bool has_ended;              /* a thread has */
+	bool is_unfinished;          /* the last call of that thread */
+	uint64_t living, living_sum; /* how many threads live, and the sum of their indexes */
 	/* The call that has returned, until its stack has been read. */
 	bool in_call;
 	struct buffer name;
@@ -90,7 +100,7 @@ struct reader {
 	uint64_t time_ns;          /* in the profile; 0: lines have no times */
 	uint64_t start_ns, now_ns; /* as printed, of the first line and of this one */
 	bool has_time;
-	bool has_calls;        /* a line had a call */
+	bool has_calls;        /* a line had a call that returned */
 	bool in_summary;       /* the table of -c or -C has begun */
 	struct buffer carried; /* the beginning of a line that a message interrupted */
 	uint64_t skipped;      /* lines that are not strace's, or cut */
@@ -241,6 +251,17 @@ static bool is_named(const struct call *call, const char *name)
 
 /* --- threads --- */
 
+/* Notes that a thread runs, or has ended. */
+static void set_living(struct reader *reader, uint32_t index, bool lives)
+{
+	struct thread *thread = &reader->threads[index];
+	if (thread->lives == lives)
+		return;
+	thread->lives = lives;
+	reader->living = lives ? reader->living + 1 : reader->living - 1;
+	reader->living_sum = lives ? reader->living_sum + index : reader->living_sum - index;
+}
+
 static int64_t thread_of(struct reader *reader, uint32_t tid)
 {
 	bool is_new;
@@ -251,7 +272,32 @@ static int64_t thread_of(struct reader *reader, uint32_t tid)
 	if (is_new)
 		reader->threads[index] =
 			(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
+	set_living(reader, (uint32_t)index, true);
 	return index;
+}
+
+/* Returns the thread of a line that has no number: the only one that lives, the first one, or PROFILE_NONE. */
+static int64_t thread_without_number(struct reader *reader)
+{
+	if (reader->living > 0 || reader->has_ended)
+		return reader->living == 1 ? (int64_t)reader->living_sum : PROFILE_NONE;
+	int64_t index = thread_of(reader, reader->first_tid);
+	if (index >= 0 && reader->first_tid == 0)
+		reader->unnumbered = (uint32_t)index;
+	return index;
+}
+
+/* Gives a number that no line had so far to the first thread, unless it is that of a thread which the first one is creating. */
+static int take_number(struct reader *reader, uint32_t tid, bool is_resumed)
+{
+	bool is_known = reader->unnumbered == PROFILE_NONE || hash_map_get(&reader->by_tid, tid) != HASH_MAP_NONE ||
+			hash_map_get(&reader->attached, tid) != HASH_MAP_NONE || (reader->is_unfinished && !is_resumed);
+	if (is_known)
+		return 0;
+	reader->threads[reader->unnumbered].tid = tid;
+	int code = hash_map_put(&reader->by_tid, tid, reader->unnumbered) < 0 ? ERROR_MEMORY : 0;
+	reader->unnumbered = PROFILE_NONE;
+	return code < 0 ? import_tree_fail(&reader->tree, code) : 0;
 }
 
 /* Returns the first thread of a thread's process, and shortens the way to it. */
@@ -319,11 +365,28 @@ static int follow(struct reader *reader, uint32_t index, const struct call *call
 	return 0;
 }
 
+/* Leaves out the thread whose number the file does not have: hits of it have no thread. */
+static void drop_unnumbered(struct reader *reader)
+{
+	struct profile *profile = reader->tree.profile;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		uint32_t *thread = &profile->hits[i].thread;
+		if (*thread == reader->unnumbered)
+			*thread = PROFILE_NONE;
+		else if (*thread != PROFILE_NONE && *thread > reader->unnumbered)
+			--*thread;
+	}
+}
+
 /* Adds all threads, in order, so that their indexes stay the same. */
 static int add_threads(struct reader *reader)
 {
 	struct profile *profile = reader->tree.profile;
+	if (reader->unnumbered != PROFILE_NONE)
+		drop_unnumbered(reader);
 	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		if (i == reader->unnumbered)
+			continue;
 		uint32_t first = leader_of(reader, i);
 		const struct thread *row = &reader->threads[i], *leader = &reader->threads[first];
 		const char *process = profile_string(profile, leader->name ? leader->name : leader->program);
@@ -442,15 +505,23 @@ static void set_time(struct reader *reader, const struct head *head)
 	reader->time_ns = IMPORT_START_NS + reader->now_ns - reader->start_ns;
 }
 
-static int set_thread(struct reader *reader, const struct head *head)
+/* Sets the thread of a line. `call` is NULL in a remark. */
+static int set_thread(struct reader *reader, const struct head *head, const struct call *call)
 {
 	reader->thread = PROFILE_NONE;
-	if (!head->has_tid)
-		return 0;
-	int64_t thread = thread_of(reader, head->tid);
+	int code = head->has_tid ? take_number(reader, head->tid, call && call->is_resumed) : 0;
+	int64_t thread = code < 0              ? code
+			 : head->has_tid       ? thread_of(reader, head->tid)
+			 : call                ? thread_without_number(reader)
+			 : reader->living == 1 ? (int64_t)reader->living_sum
+					       : PROFILE_NONE;
 	if (thread < 0)
 		return (int)thread;
 	reader->thread = (uint32_t)thread;
+	if (call && reader->thread == reader->unnumbered)
+		reader->is_unfinished = !call->value;
+	if (!head->has_tid)
+		return 0;
 	int64_t name = head->comm ? strings_add(&reader->tree.profile->strings, head->comm, head->comm_bytes) : 0;
 	if (name < 0)
 		return import_tree_fail(&reader->tree, (int)name);
@@ -468,6 +539,21 @@ static bool is_remark(const char *text)
 	return is;
 }
 
+/* Follows the ends of threads. If a thread executes a program, it takes the number of its process's first thread. */
+static void follow_end(struct reader *reader, const char *remark)
+{
+	static const char superseded[] = "+++ superseded by execve in pid ";
+	uint64_t tid;
+	uint32_t index = reader->thread;
+	if (begins(remark, superseded) && input_text_number(remark + strlen(superseded), UINT32_MAX, &tid))
+		index = hash_map_get(&reader->by_tid, tid);
+	else if (!begins(remark, "+++ exited ") && !begins(remark, "+++ killed "))
+		return;
+	reader->has_ended = true;
+	if (index < reader->thread_count)
+		set_living(reader, index, false);
+}
+
 static int read_text(struct reader *reader, const char *text)
 {
 	struct call call;
@@ -478,33 +564,48 @@ static int read_text(struct reader *reader, const char *text)
 		return 0;
 	}
 	set_time(reader, &head);
-	int code = set_thread(reader, &head);
-	if (code == 0 && is_call && head.has_tid)
+	int code = set_thread(reader, &head, is_call ? &call : NULL);
+	if (code == 0 && is_call && reader->thread != PROFILE_NONE)
 		code = follow(reader, reader->thread, &call);
+	if (!is_call)
+		follow_end(reader, head.rest);
 	if (code == 0 && is_call && has_returned(&call))
 		code = begin_call(reader, &call);
 	return code;
 }
 
+static const char ATTACHED[] = "strace: Process ";
+
 /* Returns the message about a new process at the end of a line, or NULL. */
 static const char *attached_message(const char *line)
 {
-	static const char begins_with[] = "strace: Process ";
 	const char *message = NULL, *number = "";
-	for (const char *at = line; (at = strstr(at, begins_with)); at = number) {
+	for (const char *at = line; (at = strstr(at, ATTACHED)); at = number) {
 		message = at;
-		number = at + strlen(begins_with);
+		number = at + strlen(ATTACHED);
 	}
 	const char *end = number + strspn(number, "0123456789");
 	return end > number && strcmp(end, " attached") == 0 ? message : NULL;
 }
 
+/* Notes the thread of a message. */
+static int attach(struct reader *reader, const char *message)
+{
+	uint64_t tid;
+	if (!message || !input_text_number(message + strlen(ATTACHED), UINT32_MAX, &tid))
+		return 0;
+	if (reader->thread_count == 0 && reader->first_tid == 0 && reader->carried.size == 0) {
+		reader->first_tid = (uint32_t)tid;
+		return 0;
+	}
+	return hash_map_put(&reader->attached, tid, 0) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
+}
+
 /* strace prints the message about a new process within a line that it has begun for another one, if both are printed to one place. Keeps what
  * stands before the message; the line goes on behind the line feed, where another message may stand. Returns whether the line ends in a message that
  * is within another line. */
-static bool carry(struct reader *reader, const char *line)
+static bool carry(struct reader *reader, const char *line, const char *message)
 {
-	const char *message = attached_message(line);
 	if (!message || (message == line && reader->carried.size == 0))
 		return false;
 	buffer_append(&reader->carried, line, (size_t)(message - line));
@@ -604,8 +705,10 @@ static int read_line(void *context, char *line, size_t length)
 		return begin_summary(reader, line);
 	if (reader->in_summary)
 		return read_summary(reader, line);
-	if (carry(reader, line))
-		return 0;
+	const char *message = attached_message(line);
+	code = attach(reader, message);
+	if (code < 0 || carry(reader, line, message))
+		return code;
 	return reader->carried.size > 0 ? read_joined(reader, line, length) : read_text(reader, line);
 }
 
@@ -647,10 +750,11 @@ static int finish(struct reader *reader)
 static struct profile *strace_import(FILE *in, const char *name, const char *image, struct error *error)
 {
 	(void)image; /* names need no image */
-	struct reader reader = { .thread = PROFILE_NONE, .spent = PROFILE_NONE };
+	struct reader reader = { .thread = PROFILE_NONE, .unnumbered = PROFILE_NONE, .spent = PROFILE_NONE };
 	buffer_init(&reader.name);
 	buffer_init(&reader.carried);
 	hash_map_init(&reader.by_tid);
+	hash_map_init(&reader.attached);
 	int code = import_tree_open(&reader.tree, name, error);
 	if (code == 0)
 		code = import_tree_counted(&reader.tree, "syscalls", "call", &reader.calls);
@@ -661,6 +765,7 @@ static struct profile *strace_import(FILE *in, const char *name, const char *ima
 	free(reader.threads);
 	free(reader.stack);
 	hash_map_release(&reader.by_tid);
+	hash_map_release(&reader.attached);
 	buffer_release(&reader.name);
 	buffer_release(&reader.carried);
 	return import_tree_close(&reader.tree, code);
