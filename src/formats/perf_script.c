@@ -432,7 +432,8 @@ static struct profile *perf_script_import(FILE *in, const char *name, const char
 	return import_tree_close(&reader.tree, code);
 }
 
-/* perf script --header begins in comments, which may be longer than the bytes. The first line that is neither empty nor a comment is about a sample, or is the beginning of the thread's name. */
+/* perf script --header begins in comments, which may be longer than the bytes. The first line that is neither empty nor a comment is about a
+ * sample, or is the beginning of the thread's name. */
 static bool perf_script_recognise(const unsigned char *start, size_t bytes)
 {
 	enum { LINE_BYTES = 1024 };
