@@ -160,6 +160,14 @@ static void refuse_packed(const struct foreign_request *request, const struct im
 		  stream->code == ENODATA ? "end too early, at" : "are damaged, at or before", stream->used);
 }
 
+/* Reads the rest of compressed data that an importer refused: damage of the data may be the cause, and is found at their end, where their sum is. */
+static void find_damage(struct import_stream *stream)
+{
+	char bytes[4096];
+	while (stream->packing && stream->code == 0 && fread(bytes, 1, sizeof(bytes), stream->in) > 0)
+		;
+}
+
 /* A file without data is probably not in the format, or was cut. */
 static int check_data(const struct foreign_request *request, const struct format *format, const struct profile *profile,
 		      struct error *error)
@@ -181,6 +189,8 @@ static struct profile *read_foreign(const struct foreign_request *request, struc
 	if (format && foreign_check_image(request, format, error) < 0)
 		return NULL;
 	struct profile *profile = format ? format->import(stream->in, name, request->image, error) : NULL;
+	if (format && !profile)
+		find_damage(stream);
 	if (!profile && (stream->code == EBADMSG || stream->code == ENODATA)) {
 		refuse_packed(request, stream, format, error);
 	} else if (!profile && stream->code) {

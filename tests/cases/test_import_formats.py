@@ -262,6 +262,13 @@ def test_damaged_start_of_compressed_input(tmp_path):
 	check_failure(run("import", "a.gz", directory=tmp_path), "cannot read 'a.gz': its gzip data are damaged, at or before byte ")
 
 
+def test_damage_that_only_the_sum_shows(tmp_path):
+	"""A changed byte of compressed text that the format refuses, too, is damage of the compression."""
+	data = gzip.compress(b"".join(b"main;f%d 12\n" % i for i in range(20000)), compresslevel=0)
+	(tmp_path / "a.gz").write_bytes(data.replace(b"f9000 12", b"f9000 x2"))
+	check_failure(run("import", "a.gz", directory=tmp_path), f"cannot read 'a.gz' as folded: its gzip data are damaged, at or before byte {len(data) - 4}\n") # behind it is the length
+
+
 def test_gmon_is_recognised(tmp_path):
 	(tmp_path / "gmon.out").write_bytes(b"gmon\x01\0\0\0" + bytes(12))
 	result = run("import", "gmon.out", directory=tmp_path)
