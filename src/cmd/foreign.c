@@ -1,6 +1,7 @@
 #include "cmd/foreign.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,36 @@ static int complete(const struct foreign_request *request, struct profile *profi
 	return code == 0 && request->opens ? reader_complete(profile, quoted, memory_limit(), error) : code;
 }
 
+/* Sets the error of compressed data that are damaged or end too early. */
+static void refuse_packed(const struct foreign_request *request, const struct import_stream *stream,
+			  const struct format *format, struct error *error)
+{
+	const char *name = shown_name(request), *mark = quote_mark(name);
+	error_set(error, ERROR_CORRUPT, "cannot read %s%s%s%s%s: its %s data %s byte %" PRIu64, mark, name, mark,
+		  format ? " as " : "", format ? format->name : "", stream->packing->name,
+		  stream->code == ENODATA ? "end too early, at" : "are damaged, at or before", stream->used);
+}
+
+/* Reads the rest of compressed data that an importer refused: damage of the data may be the cause, and is found at their end, where their sum is. */
+static void find_damage(struct import_stream *stream)
+{
+	char bytes[4096];
+	while (stream->packing && stream->code == 0 && fread(bytes, 1, sizeof(bytes), stream->in) > 0)
+		;
+}
+
+/* A file without data is probably not in the format, or was cut. */
+static int check_data(const struct foreign_request *request, const struct format *format, const struct profile *profile,
+		      struct error *error)
+{
+	char reason[192];
+	if (profile->hit_count > 0)
+		return 0;
+	snprintf(reason, sizeof(reason), "it has no samples or counts in the format %s (%s)", format->name,
+		 format->title);
+	return refuse(request, error, reason);
+}
+
 /* Imports the input. A failure of the stream is the reason of the importer's. */
 static struct profile *read_foreign(const struct foreign_request *request, struct import_stream *stream,
 				    struct error *error)
@@ -158,14 +189,15 @@ static struct profile *read_foreign(const struct foreign_request *request, struc
 	if (format && foreign_check_image(request, format, error) < 0)
 		return NULL;
 	struct profile *profile = format ? format->import(stream->in, name, request->image, error) : NULL;
-	if (!profile && stream->code == EBADMSG) {
-		error_set(error, ERROR_CORRUPT, "cannot read %s%s%s: its %s data are damaged or end too early", mark,
-			  name, mark, stream->packing->name);
+	if (format && !profile)
+		find_damage(stream);
+	if (!profile && (stream->code == EBADMSG || stream->code == ENODATA)) {
+		refuse_packed(request, stream, format, error);
 	} else if (!profile && stream->code) {
 		errno = stream->code;
 		error_set_errno(error, "cannot read %s%s%s", mark, name, mark);
 	}
-	if (profile && complete(request, profile, error) < 0) {
+	if (profile && (check_data(request, format, profile, error) < 0 || complete(request, profile, error) < 0)) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -175,7 +207,8 @@ static struct profile *read_foreign(const struct foreign_request *request, struc
 static struct profile *read_stream(const struct foreign_request *request, struct import_stream *stream,
 				   struct error *error)
 {
-	bool is_own = reader_begins_profile(stream->start, stream->start_bytes);
+	bool is_own =
+		stream->start_bytes >= READER_MARK_BYTES && reader_begins_profile(stream->start, stream->start_bytes);
 	bool is_tally = tally_is(stream->start, stream->start_bytes);
 	if (request->opens && is_own)
 		return read_own(request, stream, error);

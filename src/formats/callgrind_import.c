@@ -10,7 +10,7 @@
  *     14 9000 0          the callee's inclusive costs, which are left out: the callee's own lines have them already
  *
  * Valgrind and cpprof write "totals:" behind the costs of each part: without it, a file of theirs is
- * cut. Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2"
+ * cut. The sums of the part's costs must be the totals; those at the end that are 0 may be left out. Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2"
  * and "*". Recursion levels ("parse'2") are the function itself. As cpprof writes it, the function
  * [root] is a path without frames, and the titles of events end in a unit.
  */
@@ -43,6 +43,7 @@ struct reader {
 	bool has_totals;                      /* ... and they have been read */
 	struct hash_map numbered[NAME_KINDS]; /* number -> string of the profile */
 	struct place here, callee;            /* here.file: of the function's definition */
+	struct place target;                  /* of a jump, which has no costs */
 	uint32_t line_file;                   /* file of the lines that follow */
 	bool has_callee_file, has_callee_module;
 	uint64_t calls; /* of the call whose costs follow; 0: none follow */
@@ -50,6 +51,7 @@ struct reader {
 	uint32_t positions, line_position; /* columns in front of the costs, and which is the line */
 	uint64_t position[POSITIONS_MOST]; /* the last ones */
 	uint32_t events[EVENTS_MOST];      /* per column: the resource */
+	uint64_t sums[EVENTS_MOST];        /* ... and the costs of this part so far */
 	uint32_t event_count;
 	uint32_t calls_resource; /* PROFILE_NONE: not added yet */
 };
@@ -58,6 +60,16 @@ static int refuse(const struct reader *reader, const char *what)
 {
 	return error_set(reader->tree.error, ERROR_FORMAT, "%s:%" PRIu64 ": expected %s, as callgrind writes it",
 			 reader->tree.name, reader->line, what);
+}
+
+static int refuse_total(const struct reader *reader, uint32_t column, uint64_t total)
+{
+	const struct profile *profile = reader->tree.profile;
+	const char *event = profile_string(profile, profile->resources[reader->events[column]].name);
+	return error_set(reader->tree.error, ERROR_FORMAT,
+			 "%s:%" PRIu64 ": the costs of '%s' add up to %" PRIu64 ", but their total is %" PRIu64
+			 ": the file is damaged",
+			 reader->tree.name, reader->line, event, reader->sums[column], total);
 }
 
 static const char *skip_blanks(const char *text)
@@ -111,7 +123,7 @@ static int read_name(struct reader *reader, enum name_kind kind, const char *tex
 /* Reads a line that names a place, "fn=(1) parse". Returns 1 if it is one. */
 static int read_place(struct reader *reader, char *line)
 {
-	struct place *here = &reader->here, *callee = &reader->callee;
+	struct place *here = &reader->here, *callee = &reader->callee, *target = &reader->target;
 	const struct {
 		const char *key;
 		enum name_kind kind;
@@ -127,6 +139,8 @@ static int read_place(struct reader *reader, char *line)
 		{ "cfi=", NAME_FILE, &callee->file, NULL, &reader->has_callee_file },
 		{ "cfl=", NAME_FILE, &callee->file, NULL, &reader->has_callee_file },
 		{ "cfn=", NAME_FUNCTION, &callee->function, NULL, NULL },
+		{ "jfi=", NAME_FILE, &target->file, NULL, NULL },
+		{ "jfn=", NAME_FUNCTION, &target->function, NULL, NULL },
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *text = after(line, keys[i].key);
@@ -214,6 +228,31 @@ static const char *read_position(struct reader *reader, const char *text, uint32
 	return end && (!*end || *end == ' ' || *end == '\t') ? skip_blanks(end) : NULL;
 }
 
+/* Reads the cost in a column. Returns what follows it, or NULL if it is none of an event. */
+static const char *read_cost(const struct reader *reader, const char *text, uint32_t column, uint64_t *cost)
+{
+	const char *end = column < reader->event_count ? read_number(text, cost) : NULL;
+	return end && (!*end || *end == ' ' || *end == '\t') ? skip_blanks(end) : NULL;
+}
+
+/* Compares "totals: 24 3" with the sums of the part, and begins the next part. */
+static int read_totals(struct reader *reader, const char *text)
+{
+	uint32_t columns = 0;
+	for (uint64_t total; *text; columns++) {
+		if (!(text = read_cost(reader, text, columns, &total)))
+			return refuse(reader, "a total for each event");
+		if (total != reader->sums[columns])
+			return refuse_total(reader, columns, total);
+	}
+	for (; columns < reader->event_count; columns++)
+		if (reader->sums[columns])
+			return refuse_total(reader, columns, 0);
+	memset(reader->sums, 0, sizeof(reader->sums));
+	reader->has_totals = true;
+	return 0;
+}
+
 static int read_costs(struct reader *reader, const char *text)
 {
 	uint64_t cost;
@@ -228,10 +267,9 @@ static int read_costs(struct reader *reader, const char *text)
 	if (is_call)
 		return add_calls(reader, line);
 	for (uint32_t i = 0; *text; i++) {
-		const char *end = read_number(text, &cost);
-		if (!end || (*end && *end != ' ' && *end != '\t') || i >= reader->event_count)
+		if (!(text = read_cost(reader, text, i, &cost)))
 			return refuse(reader, "a cost for each event");
-		text = skip_blanks(end);
+		reader->sums[i] += cost;
 		if (cost > 0 && node < 0)
 			node = is_root(reader, &reader->here)
 				       ? PROFILE_ROOT
@@ -333,6 +371,13 @@ static int read_positions(struct reader *reader, const char *text)
 	return reader->positions ? 0 : refuse(reader, "the positions 'line' or 'instr'");
 }
 
+/* The next part counts relative numbers from 0 again. */
+static void begin_part(struct reader *reader)
+{
+	memset(reader->position, 0, sizeof(reader->position));
+	memset(reader->sums, 0, sizeof(reader->sums));
+}
+
 static int read_head(struct reader *reader, char *line)
 {
 	char *text;
@@ -345,13 +390,12 @@ static int read_head(struct reader *reader, char *line)
 	if ((text = after(line, "creator:"))) {
 		reader->is_ours = strncmp(text, "cpprof ", strlen("cpprof ")) == 0;
 		reader->needs_totals = reader->is_ours || strncmp(text, "callgrind-", strlen("callgrind-")) == 0;
-	} else if (after(line, "totals:"))
-		reader->has_totals = true;
+	} else if ((text = after(line, "totals:")))
+		return read_totals(reader, text);
 	else if ((text = after(line, "cmd:")) && *text && profile_add_note(reader->tree.profile, "command", text) < 0)
 		return import_tree_fail(&reader->tree, ERROR_MEMORY);
-	/* The next part counts relative numbers from 0 again. */
 	else if (after(line, "part:"))
-		memset(reader->position, 0, sizeof(reader->position));
+		begin_part(reader);
 	return 0;
 }
 
@@ -381,7 +425,7 @@ static int read_line(void *context, char *line, size_t length)
 	if (calls)
 		return read_calls(reader, calls);
 	/* Jumps have no costs. */
-	if (after(line, "jump=") || after(line, "jcnd=") || after(line, "jfi=") || after(line, "jfn="))
+	if (after(line, "jump=") || after(line, "jcnd="))
 		return 0;
 	if (strchr("0123456789+-*", line[0]))
 		return reader->has_events ? read_costs(reader, line) : refuse(reader, "'events:' before the costs");

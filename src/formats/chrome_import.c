@@ -192,9 +192,14 @@ static int add_call_event(struct reader *reader, const struct json_node *event, 
 	struct chrome_event row = { .kind = kind, .order = (uint32_t)reader->event_count };
 	uint64_t duration_ns = 0;
 	const struct json_node *duration = json_node_member(event, "dur");
-	if (!read_time(reader, json_node_member(event, "ts"), &row.time_ns) ||
-	    (kind == CHROME_WHOLE && duration && !json_import_amount(duration, NS_IN_US, &duration_ns)))
+	if (!json_node_is(json_node_member(event, "ts"), JSON_NODE_NUMBER))
 		return json_import_refuse(&reader->import, "a call has no time");
+	if (!read_time(reader, json_node_member(event, "ts"), &row.time_ns))
+		return json_import_refuse(&reader->import,
+					  "a call begins or ends 146 years or more behind the first one");
+	if (kind == CHROME_WHOLE && duration && !json_import_amount(duration, NS_IN_US, &duration_ns))
+		return json_import_refuse(&reader->import,
+					  "the duration of a call is not a number from 0 to 146 years");
 	if (!name && kind != CHROME_END)
 		return json_import_refuse(&reader->import, "a call has no name");
 	int64_t thread = thread_of(reader, event);

@@ -44,6 +44,7 @@ struct import {
 	size_t stack_length;
 	size_t stack_capacity;
 	uint64_t total;
+	bool is_open;     /* the last line does not end in a line feed */
 	const char *name; /* name of the input; `line` is the current line number */
 	uint64_t line;
 	struct error *error;
@@ -195,6 +196,7 @@ static bool is_comment(const char *line, size_t length)
 static int import_line(void *context, char *line, size_t length)
 {
 	struct import *import = context;
+	import->is_open = line[length - 1] != '\n';
 	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r' || is_blank(line[length - 1])))
 		length--;
 	if (length == 0 || is_comment(line, length))
@@ -245,6 +247,18 @@ static int describe(struct profile *profile)
 	return 0;
 }
 
+/* Tools end each line. Where the last one does not end, it may have been cut within its count. */
+static int note_open_line(struct import *import)
+{
+	static const char note[] = "the file does not end in a line feed: if it was cut, its last count is too small "
+				   "and others are missing";
+	int64_t text = import->is_open ? profile_add_string(import->profile, note) : 0;
+	if (text < 0)
+		return out_of_memory(import);
+	import->profile->resources[0].note = (uint32_t)text;
+	return 0;
+}
+
 static struct profile *folded_import(FILE *in, const char *name, const char *image, struct error *error)
 {
 	(void)image; /* names need no image */
@@ -254,6 +268,8 @@ static struct profile *folded_import(FILE *in, const char *name, const char *ima
 		code = out_of_memory(&import);
 	else
 		code = input_lines_read(in, name, &import.line, import_line, &import, error);
+	if (code == 0)
+		code = note_open_line(&import);
 	free(import.location_of);
 	free(import.frames);
 	free(import.stack);

@@ -7,7 +7,8 @@
  *     X ./prog 12                        the command
  *     s 6 _start                         a string: its length (since file version 3) and its text
  *     i 55ad479bf2ab 1 16 15 6 17 15 7   an address: module; function, file and line of each frame, innermost first; without debug
- *                                        information one function, or none
+ *                                        information one function, or none. Addresses differ in each run, and the file does not
+ *                                        have the module's own, so that code without a function is named after its module
  *     t 9 8                              a call path: its innermost address, and the path that called it
  *     a b 9                              allocations: bytes of each, and their path
  *     + 1                                one of these was made
@@ -22,12 +23,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/path.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
 #include "formats/input.h"
 #include "formats/input_text.h"
 
-enum { VERSION_MOST = 3, VERSION_SIZED = 3, STAMP_HITS = 1 << 20 };
+enum { VERSION_MOST = 3, VERSION_SIZED = 3, STAMP_HITS = 1 << 20, UNKNOWN_BYTES = 80 };
 
 /* Allocations of one size and path. */
 struct allocations {
@@ -101,8 +103,8 @@ static const char *string_at(const struct reader *reader, uint64_t index)
 }
 
 /* Reads a function, a file and a line, or a function alone. Code without a function has the name
- * of its address. Returns what follows, or NULL. */
-static const char *read_frame(const struct reader *reader, const char *text, const char *address,
+ * `unknown`. Returns what follows, or NULL. */
+static const char *read_frame(const struct reader *reader, const char *text, const char *unknown,
 			      struct import_frame *frame)
 {
 	uint64_t function, file = 0, line = 0;
@@ -113,7 +115,7 @@ static const char *read_frame(const struct reader *reader, const char *text, con
 	}
 	if (!text)
 		return NULL;
-	const char *name = function ? string_at(reader, function) : address;
+	const char *name = function ? string_at(reader, function) : unknown;
 	*frame = (struct import_frame){ .function = name,
 					.function_bytes = strlen(name),
 					.file = string_at(reader, file),
@@ -123,21 +125,21 @@ static const char *read_frame(const struct reader *reader, const char *text, con
 
 static int read_address(struct reader *reader, const char *text)
 {
-	char address[INPUT_TEXT_ADDRESS_BYTES];
-	uint64_t number, module_index;
-	const char *digits = text + 1, *after = read_number(text, UINT64_MAX, &number);
-	const char *next = after ? read_number(after, reader->string_count, &module_index) : NULL;
+	char unknown[UNKNOWN_BYTES];
+	uint64_t address, module_index;
+	const char *next = read_number(text, UINT64_MAX, &address);
+	next = next ? read_number(next, reader->string_count, &module_index) : NULL;
 	if (!next)
 		return refuse(reader, "an address and the index of its module");
 	const char *path = string_at(reader, module_index);
-	input_text_address(address, path, digits, (size_t)(after - digits));
+	snprintf(unknown, sizeof(unknown), path[0] ? "[unknown in %.60s]" : "[unknown code]", path_basename(path));
 	reader->frame_count = 0;
 	do {
 		if (ARRAY_RESERVE(reader->frames, reader->frame_capacity, reader->frame_count + 1) < 0)
 			return import_tree_fail(&reader->tree, ERROR_MEMORY);
 		struct import_frame *frame = &reader->frames[reader->frame_count++];
-		*frame = (struct import_frame){ .function = address, .function_bytes = strlen(address) };
-		if (*next && !(next = read_frame(reader, next, address, frame)))
+		*frame = (struct import_frame){ .function = unknown, .function_bytes = strlen(unknown) };
+		if (*next && !(next = read_frame(reader, next, unknown, frame)))
 			return refuse(reader, "a function, a file and a line");
 		frame->kind = input_text_kind(path);
 	} while (*next);

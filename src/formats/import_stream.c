@@ -35,11 +35,14 @@ static size_t unpack_some(struct import_stream *stream, unsigned char *to, size_
 		return 0;
 	int result = stream->packing->run(stream->unpacking, &run, !stream->is_within);
 	stream->part_used += run.used;
+	stream->used += run.used;
 	stream->is_within = result > 0;
 	if (result == ERROR_MEMORY)
 		stream->code = ENOMEM;
-	else if (result < 0 || (result > 0 && !has_input && run.made == 0)) /* it ends within a part */
+	else if (result < 0)
 		stream->code = EBADMSG;
+	else if (result > 0 && !has_input && run.made == 0) /* it ends within a part */
+		stream->code = ENODATA;
 	else if (result == 0)
 		stream->unpacked = !begins_next_part(stream);
 	return run.made;
@@ -103,6 +106,7 @@ int import_stream_open(struct import_stream *stream, FILE *file)
 	stream->packing = NULL;
 	stream->is_within = stream->unpacked = false;
 	stream->given = stream->part_bytes = stream->part_used = 0;
+	stream->used = 0;
 	stream->code = 0;
 	stream->start_bytes = read_some(stream, stream->start, sizeof(stream->start));
 	const struct packing *packing = packing_of(stream->start, stream->start_bytes);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -56,7 +57,8 @@ struct import_stream {
 	void *unpacking; /* of `packing` */
 	bool is_within;  /* a compressed part has begun, and has not ended */
 	bool unpacked;   /* the compressed data have ended */
-	int code;        /* errno of the first failure, or 0 */
+	uint64_t used;   /* compressed bytes that have been read */
+	int code; /* errno of the first failure, or 0; of compressed data EBADMSG: damaged, ENODATA: they end too early */
 	unsigned char part[IMPORT_STREAM_PART_BYTES];
 	size_t part_bytes, part_used; /* of the compressed input */
 };

@@ -9,15 +9,17 @@
  *
  * The line begins with the thread's name, which may contain blanks, and has its number, or the numbers
  * of process and thread. The CPU, the time in seconds and the period may be absent (`perf script -F`).
- * A frame of code without a symbol is "[unknown]". The kind of an event becomes a resource of its
- * name, without what follows the first ':'. The period becomes the hits of the sample.
+ * Without call chains, the only frame may follow the event in its line. The line of a source (-F +srcline) is left out, and so are
+ * the lines of records that are no samples (--show-mmap-events). A name may contain line feeds. A frame of code without a symbol is
+ * "[unknown]". The kind of an event, without what follows the first ':', becomes the resource that it has in a perf.data, or one
+ * of its name. The period becomes the hits of the sample.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/quote.h"
+#include "collect/perf_data/perf_data.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
 #include "formats/input.h"
@@ -33,15 +35,20 @@ struct head {
 	uint64_t time_ns, period;
 	char event[EVENT_BYTES];
 	const char *rest; /* behind the event: a frame, if perf prints no call chain */
+	bool is_record;   /* the line is about a record that is no sample: --show-mmap-events and the like */
+	bool is_tracepoint;
 };
 
 struct reader {
 	struct import_tree tree;
 	uint64_t line;
 	struct head head;
-	bool in_sample;
+	bool in_sample, in_record;
+	struct buffer name_start; /* lines that may be the beginning of a thread's name */
+	uint64_t name_line;       /* ... and the number of the first one */
 	uint32_t thread, resource;
-	uint32_t *locations; /* of the sample, innermost first */
+	uint32_t events[IMPORT_RESOURCES_MOST]; /* by resource: the string of its event */
+	uint32_t *locations;                    /* of the sample, innermost first */
 	size_t location_count, location_capacity;
 	struct import_frame *frames; /* of the location that is read; their names lie in `texts` */
 	size_t frame_count, frame_capacity;
@@ -100,6 +107,9 @@ static bool read_after_ids(const char *text, struct head *head)
 		text = input_text_skip_blanks(after_period);
 	else
 		head->period = 1;
+	head->is_record = strncmp(text, "PERF_RECORD_", strlen("PERF_RECORD_")) == 0;
+	if (head->is_record)
+		return true;
 	/* "cpu-clock:uppp:", "sched:sched_switch:", "cycles:" */
 	size_t length = strcspn(text, " \t");
 	if (length < 2 || text[length - 1] != ':')
@@ -107,9 +117,10 @@ static bool read_after_ids(const char *text, struct head *head)
 	head->rest = input_text_skip_blanks(text + length);
 	const char *colon = memchr(text, ':', length);
 	size_t kept = (size_t)(colon - text);
-	/* A tracepoint has its group in front of the colon, and modifiers are one word without '_'. */
+	/* A tracepoint has its group in front of the colon; otherwise, modifiers follow it. */
 	const char *second = memchr(colon + 1, ':', length - kept - 1);
-	if (second && memchr(colon + 1, '_', (size_t)(second - colon - 1)))
+	head->is_tracepoint = second && strspn(colon + 1, "ukhGHIpPSDWeb") < (size_t)(second - colon - 1);
+	if (head->is_tracepoint)
 		kept = (size_t)(second - text);
 	if (kept == 0 || kept >= sizeof(head->event))
 		return false;
@@ -170,12 +181,19 @@ static int end_location(struct reader *reader, const char *module_path)
 	return 0;
 }
 
+/* Returns whether the text begins with an address. */
+static bool begins_frame(const char *text)
+{
+	size_t digits = strspn(text, "0123456789abcdef");
+	return digits > 0 && (!text[digits] || input_text_is_blank(text[digits]));
+}
+
 /* Reads "55d0c0de burn+0x1d (/path/prog)" or "55d0c111 helper (inlined)". The text is changed. */
 static int read_frame(struct reader *reader, char *text)
 {
 	static const char INLINED[] = "inlined";
 	size_t digits = strspn(text, "0123456789abcdef");
-	if (digits == 0 || !input_text_is_blank(text[digits]))
+	if (!begins_frame(text))
 		return refuse(reader, "an address and a name");
 	char *name = text + digits + strspn(text + digits, " \t");
 	size_t length = strlen(name);
@@ -212,30 +230,33 @@ static int read_frame(struct reader *reader, char *text)
 
 /* --- samples --- */
 
-static const char *unit_of(const char *event)
+/* Adds the resource of an event. A second event of the same resource keeps its own name, as in a perf.data. */
+static int64_t add_resource(struct reader *reader, const char *event)
 {
-	static const char *const units[][2] = { { "cpu-clock", "ns" },
-						{ "task-clock", "ns" },
-						{ "page-faults", "fault" },
-						{ "minor-faults", "fault" },
-						{ "major-faults", "fault" },
-						{ "context-switches", "switch" },
-						{ "cpu-migrations", "migration" },
-						{ "cycles", "cycle" },
-						{ "instructions", "instruction" } };
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i][0], event) == 0)
-			return units[i][1];
-	return "event";
+	struct profile *profile = reader->tree.profile;
+	struct perf_data_resource known;
+	bool is_ours = perf_data_resource(event, &known) && profile_find_resource(profile, known.name) == PROFILE_NONE;
+	int64_t id = import_tree_resource(&reader->tree, is_ours ? known.name : event, is_ours ? known.unit : "event");
+	int64_t title = id < 0 || !is_ours ? 0 : profile_add_string(profile, known.title);
+	if (title < 0)
+		return import_tree_fail(&reader->tree, (int)title);
+	if (title > 0)
+		profile->resources[id].title = (uint32_t)title;
+	return id;
 }
 
 static int64_t resource_of(struct reader *reader, const char *event)
 {
-	const struct profile *profile = reader->tree.profile;
-	uint32_t known = profile_find_resource(profile, event);
-	if (known != PROFILE_NONE)
-		return known;
-	return import_tree_resource(&reader->tree, event, unit_of(event));
+	int64_t name = profile_add_string(reader->tree.profile, event);
+	if (name < 0)
+		return import_tree_fail(&reader->tree, (int)name);
+	for (uint32_t i = 0; i < reader->tree.profile->resource_count; i++)
+		if (reader->events[i] == (uint32_t)name)
+			return i;
+	int64_t id = add_resource(reader, event);
+	if (id >= 0)
+		reader->events[id] = (uint32_t)name;
+	return id;
 }
 
 static int begin_sample(struct reader *reader)
@@ -279,6 +300,91 @@ static int end_sample(struct reader *reader)
 					  reader->head.period);
 }
 
+/* Reads the frame behind the event. The fields of a tracepoint are none. */
+static int read_only_frame(struct reader *reader, char *text)
+{
+	enum { ADDRESS_DIGITS_LEAST = 8 };
+	size_t least = reader->head.is_tracepoint ? ADDRESS_DIGITS_LEAST : 1;
+	bool is_frame = begins_frame(text) && strspn(text, "0123456789abcdef") >= least;
+	return is_frame ? read_frame(reader, text) : 0;
+}
+
+/* Reads a line that begins a sample, or another record, behind its head. */
+static int take_head(struct reader *reader, const struct head *head, char *line)
+{
+	int code = end_sample(reader);
+	reader->head = *head;
+	reader->in_record = reader->head.is_record;
+	if (code == 0 && !reader->in_record)
+		code = begin_sample(reader);
+	if (code == 0 && !reader->in_record)
+		code = read_only_frame(reader, line + (reader->head.rest - line));
+	return code;
+}
+
+/* Returns whether a text can be a part of a thread's name, before a line feed in it. */
+static bool may_be_name(const char *text)
+{
+	enum { NAME_BYTES_MOST = 15 };
+	return strlen(input_text_skip_blanks(text)) < NAME_BYTES_MOST;
+}
+
+static int refuse_head(struct reader *reader)
+{
+	if (reader->name_start.size > 0)
+		reader->line = reader->name_line;
+	return refuse(reader, "'COMMAND PID TIME: EVENT:'");
+}
+
+/* Reads a line that is not about a sample, but may begin one or go on with it: the thread's name may contain line feeds. */
+static int read_name_part(struct reader *reader, const char *line, size_t length)
+{
+	struct buffer *start = &reader->name_start;
+	if (start->size == 0)
+		reader->name_line = reader->line;
+	buffer_append(start, line, length);
+	buffer_append_byte(start, 0);
+	if (buffer_error(start) < 0)
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
+	char *text = (char *)start->bytes;
+	struct head head;
+	if (read_head(text, &head)) {
+		int code = take_head(reader, &head, text);
+		buffer_clear(start);
+		return code;
+	}
+	if (!may_be_name(text))
+		return refuse_head(reader);
+	start->bytes[start->size - 1] = '\n';
+	return 0;
+}
+
+/* Returns whether the text is the place of the frame above: "prog.c:12", "prog.c:12 (inlined)", "prog[1139]". The text is changed. */
+static bool is_source_line(char *text)
+{
+	char *inlined = strstr(text, " (inlined)");
+	if (inlined)
+		*inlined = 0;
+	size_t length = strlen(text);
+	bool in_brackets = length > 0 && text[length - 1] == ']';
+	const char *mark = strrchr(text, in_brackets ? '[' : ':');
+	return mark && mark > text && strspn(mark + 1, "0123456789abcdef") == strlen(mark + 1) - in_brackets;
+}
+
+/* Reads a line behind the head of a sample or of another record. Returns 1 if it is neither a frame nor another part of it. */
+static int read_indented(struct reader *reader, char *line)
+{
+	char *text = line + strspn(line, " \t");
+	bool is_frame = line[0] == '\t' || begins_frame(text);
+	if (reader->in_record && line[0] == '\t')
+		return 0;
+	if (!reader->in_sample || !input_text_is_blank(line[0]))
+		return 1;
+	if (is_frame)
+		return read_frame(reader, text);
+	return is_source_line(text) ? 0 : 1;
+}
+
 static int read_line(void *context, char *line, size_t length)
 {
 	struct reader *reader = context;
@@ -287,23 +393,20 @@ static int read_line(void *context, char *line, size_t length)
 	length = input_text_end(line, length);
 	if (memchr(line, 0, length))
 		return refuse(reader, "text");
-	bool is_indented = input_text_is_blank(line[0]);
-	char *text = line + strspn(line, " \t");
-	if (!*text)
+	if (reader->name_start.size > 0)
+		return read_name_part(reader, line, length);
+	if (!*input_text_skip_blanks(line)) {
+		reader->in_record = false;
 		return end_sample(reader);
+	}
 	if (line[0] == '#' && !reader->in_sample)
 		return 0;
-	if (reader->in_sample && is_indented)
-		return read_frame(reader, text);
-	int code = end_sample(reader);
-	if (code < 0)
-		return code;
-	if (!read_head(line, &reader->head))
-		return refuse(reader, "'COMMAND PID TIME: EVENT:'");
-	code = begin_sample(reader);
-	if (code == 0 && *reader->head.rest && strspn(reader->head.rest, "0123456789abcdef") > 7)
-		code = read_frame(reader, line + (reader->head.rest - line));
-	return code;
+	/* perf fills the names of threads up with blanks if the samples have no call chains, and begins frames with a tab. */
+	struct head head;
+	if (line[0] != '\t' && read_head(line, &head))
+		return take_head(reader, &head, line);
+	int code = read_indented(reader, line);
+	return code == 1 ? read_name_part(reader, line, length) : code;
 }
 
 static struct profile *perf_script_import(FILE *in, const char *name, const char *image, struct error *error)
@@ -311,9 +414,12 @@ static struct profile *perf_script_import(FILE *in, const char *name, const char
 	(void)image; /* names need no image */
 	struct reader reader = { 0 };
 	buffer_init(&reader.texts);
+	buffer_init(&reader.name_start);
 	int code = import_tree_open(&reader.tree, name, error);
 	if (code == 0)
 		code = input_lines_read(in, name, &reader.line, read_line, &reader, error);
+	if (code == 0 && reader.name_start.size > 0)
+		code = refuse_head(&reader);
 	if (code == 0)
 		code = end_sample(&reader);
 	if (code == 0)
@@ -322,25 +428,36 @@ static struct profile *perf_script_import(FILE *in, const char *name, const char
 	free(reader.frames);
 	free(reader.text_at);
 	buffer_release(&reader.texts);
+	buffer_release(&reader.name_start);
 	return import_tree_close(&reader.tree, code);
 }
 
-/* The first line that is neither empty nor a comment is about a sample. */
+/* perf script --header begins in comments, which may be longer than the bytes. The first line that is neither empty nor a comment is about a
+ * sample, or is the beginning of the thread's name. */
 static bool perf_script_recognise(const unsigned char *start, size_t bytes)
 {
 	enum { LINE_BYTES = 1024 };
 	char line[LINE_BYTES];
 	struct head head;
+	static const char mark[] = "# ========\n# captured on";
+	size_t first = 0;
+	if (bytes >= sizeof(mark) - 1 && memcmp(start, mark, sizeof(mark) - 1) == 0)
+		return true;
 	for (size_t at = 0, length; at < bytes; at += length + 1) {
 		const unsigned char *end = memchr(start + at, '\n', bytes - at);
 		length = end ? (size_t)(end - start) - at : bytes - at;
-		if (length == 0 || start[at] == '#')
+		if (first == at && (length == 0 || start[at] == '#')) {
+			first = at + length + 1;
 			continue;
-		if (length >= sizeof(line) || memchr(start + at, 0, length))
+		}
+		if (at + length - first >= sizeof(line) || memchr(start + at, 0, length))
 			return false;
-		memcpy(line, start + at, length);
-		line[length] = 0;
-		return read_head(line, &head);
+		memcpy(line, start + first, at + length - first);
+		line[at + length - first] = 0;
+		if (read_head(line, &head))
+			return true;
+		if (!may_be_name(line))
+			return false;
 	}
 	return false;
 }

@@ -17,6 +17,9 @@
  * that created it with CLONE_THREAD, which may be known only after the thread's first calls: hits
  * have the indexes of `threads`, and the profile gets these threads at the end, in this order.
  *
+ * On standard error, strace prints numbers of threads only while it follows more than one. A line without a number is of the only
+ * thread that lives. The number of the first thread is known once a line has it: it is none that strace attached to later.
+ *
  * A file that has only the summary has calls without paths and threads.
  */
 #include <inttypes.h>
@@ -28,12 +31,8 @@
 #include "formats/import_tree.h"
 #include "formats/input.h"
 #include "formats/input_text.h"
+#include "formats/strace_line.h"
 #include "profile/module_name.h"
-
-static const uint64_t SECOND_NS = 1000000000;
-
-/* Times since 1970 (-ttt) are larger than those since the last line (-r). */
-static const uint64_t RELATIVE_MOST_NS = UINT64_C(100000000) * 1000000000;
 
 /* A thread of the log. Names are strings of the profile; 0 is none. */
 struct thread {
@@ -44,27 +43,7 @@ struct thread {
 	uint32_t program;    /* of its last exec */
 	uint32_t executing;  /* the program of the exec that is unfinished */
 	bool creates_thread; /* a clone with CLONE_THREAD is unfinished */
-};
-
-/* The beginning of a line, in front of the call: "4711<prog> 12:00:01.250000 ". */
-struct head {
-	bool has_tid, has_time;
-	bool is_relative, is_of_day; /* the time */
-	uint32_t tid;
-	const char *comm; /* not terminated; NULL: none */
-	size_t comm_bytes;
-	uint64_t time_ns;
-	const char *rest;
-};
-
-/* "name(...) = value <0.000058>" */
-struct call {
-	const char *name; /* not terminated */
-	size_t name_bytes;
-	const char *arguments;
-	const char *value; /* behind "= "; NULL: the call is unfinished */
-	bool is_resumed, has_spent;
-	uint64_t spent_ns;
+	bool lives;
 };
 
 /* Calls of one path. */
@@ -79,6 +58,12 @@ struct reader {
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	struct hash_map by_tid;
+	struct hash_map attached;    /* numbers of threads that strace attached to behind the first call */
+	uint32_t first_tid;          /* the thread that it attached to before, or 0 */
+	uint32_t unnumbered;         /* index of the first thread while its number is not known, or PROFILE_NONE */
+	bool has_ended;              /* a thread has */
+	bool is_unfinished;          /* the last call of that thread */
+	uint64_t living, living_sum; /* how many threads live, and the sum of their indexes */
 	/* The call that has returned, until its stack has been read. */
 	bool in_call;
 	struct buffer name;
@@ -90,156 +75,25 @@ struct reader {
 	uint64_t time_ns;          /* in the profile; 0: lines have no times */
 	uint64_t start_ns, now_ns; /* as printed, of the first line and of this one */
 	bool has_time;
-	bool has_calls;        /* a line had a call */
+	bool has_calls;        /* a line had a call that returned */
 	bool in_summary;       /* the table of -c or -C has begun */
 	struct buffer carried; /* the beginning of a line that a message interrupted */
 	uint64_t skipped;      /* lines that are not strace's, or cut */
 	uint32_t calls, spent; /* resources; PROFILE_NONE: not yet added */
 };
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/* --- what stands in front of a call --- */
-
-/* Reads "4711 ", "4711<prog> " or "[pid  4711] ". Returns what follows, or the text if there is none. */
-static const char *read_tid(const char *text, struct head *head)
-{
-	uint64_t tid;
-	bool in_brackets = begins(text, "[pid ");
-	const char *next = input_text_number(in_brackets ? input_text_skip_blanks(text + 4) : text, UINT32_MAX, &tid);
-	if (!next)
-		return text;
-	const char *end = in_brackets ? "] " : " ";
-	if (*next == '<') {
-		const char *close = strstr(next, in_brackets ? ">] " : "> ");
-		if (!close)
-			return text;
-		head->comm = next + 1;
-		head->comm_bytes = (size_t)(close - head->comm);
-		next = close + 1;
-	}
-	if (!begins(next, end))
-		return text;
-	head->has_tid = true;
-	head->tid = (uint32_t)tid;
-	return input_text_skip_blanks(next + 1);
-}
-
-/* Reads "12:00:01", with or without a fraction. Returns what follows, or NULL. */
-static const char *read_clock(const char *text, uint64_t *ns)
-{
-	enum { SIXTY = 60, HOURS = 24 };
-	uint64_t hours, minutes, seconds;
-	const char *next = input_text_number(text, HOURS, &hours);
-	next = next && *next == ':' ? input_text_number(next + 1, SIXTY, &minutes) : NULL;
-	if (!next || *next != ':')
-		return NULL;
-	const char *from = next + 1, *fraction = input_text_seconds(from, ns);
-	next = input_text_number(from, SIXTY, &seconds);
-	if (!next)
-		return NULL;
-	*ns = fraction ? *ns : seconds * SECOND_NS;
-	*ns += (hours * SIXTY + minutes) * SIXTY * SECOND_NS;
-	return fraction ? fraction : next;
-}
-
-/* Reads the time of -t, -tt, -ttt or -r, or of -r with one of the others: "12:00:01 (+     0.000034) ". */
-static const char *read_time(const char *text, struct head *head)
-{
-	text = input_text_skip_blanks(text);
-	const char *next = read_clock(text, &head->time_ns);
-	next = next ? next : input_text_seconds(text, &head->time_ns);
-	if (!next || *next != ' ')
-		return text;
-	head->has_time = true;
-	head->is_of_day = memchr(text, ':', (size_t)(next - text));
-	head->is_relative = !head->is_of_day && head->time_ns < RELATIVE_MOST_NS;
-	next = input_text_skip_blanks(next);
-	const char *close = begins(next, "(+") ? strchr(next, ')') : NULL;
-	return close ? input_text_skip_blanks(close + 1) : next;
-}
-
-static struct head read_head(const char *line)
-{
-	struct head head = { 0 };
-	const char *text = read_time(read_tid(line, &head), &head);
-	/* "[  59] [00007f4fba118ad7] " */
-	for (const char *close; *text == '[' && (close = strchr(text, ']'));)
-		text = input_text_skip_blanks(close + 1);
-	head.rest = text;
-	return head;
-}
-
-/* --- a call --- */
-
-/* Finds the last ") = ", behind which is the returned value: the texts among the arguments may have the same. */
-static const char *find_value(const char *text)
-{
-	for (const char *at = text + strlen(text); at > text; at--) {
-		const char *before = at - 1;
-		if (at[0] != '=' || (at[1] && at[1] != ' ') || !input_text_is_blank(*before))
-			continue;
-		while (before > text && input_text_is_blank(*before))
-			before--;
-		if (*before == ')')
-			return input_text_skip_blanks(at + 1);
-	}
-	return NULL;
-}
-
-/* Reads "<0.000058>" at the end of the line. */
-static bool read_spent(const char *value, uint64_t *ns)
-{
-	const char *open = strrchr(value, '<');
-	const char *end = open ? input_text_seconds(open + 1, ns) : NULL;
-	return end && strcmp(end, ">") == 0;
-}
-
-/* Reads a call, or the rest of one that another thread's line interrupted. Returns false if the text is neither. */
-static bool read_call(const char *text, struct call *call)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", resumed[] = " resumed>";
-	*call = (struct call){ .is_resumed = begins(text, "<... ") };
-	const char *name = call->is_resumed ? text + strlen("<... ") : text;
-	size_t bytes = strspn(name, letters);
-	const char *end = name + bytes;
-	bool ends = call->is_resumed ? begins(end, resumed) : *end == '(';
-	if (bytes == 0 || !ends)
-		return false;
-	call->name = name;
-	call->name_bytes = bytes;
-	call->arguments = call->is_resumed ? end + strlen(resumed) : end + 1;
-	call->value = find_value(text);
-	if (ends_in(text, " <unfinished ...>") || ends_in(text, " <detached ...>")) {
-		call->value = NULL;
-		return true;
-	}
-	call->has_spent = call->value && read_spent(call->value, &call->spent_ns);
-	return call->value != NULL;
-}
-
-/* "?" alone is the value of a call that did not return; an interrupted one has an error behind
- * it: "? ERESTARTSYS (...)". */
-static bool has_returned(const struct call *call)
-{
-	return call->value && (call->value[0] != '?' || begins(call->value, "? E"));
-}
-
-static bool is_named(const struct call *call, const char *name)
-{
-	return call->name_bytes == strlen(name) && memcmp(call->name, name, call->name_bytes) == 0;
-}
-
 /* --- threads --- */
+
+/* Notes that a thread runs, or has ended. */
+static void set_living(struct reader *reader, uint32_t index, bool lives)
+{
+	struct thread *thread = &reader->threads[index];
+	if (thread->lives == lives)
+		return;
+	thread->lives = lives;
+	reader->living = lives ? reader->living + 1 : reader->living - 1;
+	reader->living_sum = lives ? reader->living_sum + index : reader->living_sum - index;
+}
 
 static int64_t thread_of(struct reader *reader, uint32_t tid)
 {
@@ -251,7 +105,32 @@ static int64_t thread_of(struct reader *reader, uint32_t tid)
 	if (is_new)
 		reader->threads[index] =
 			(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
+	set_living(reader, (uint32_t)index, true);
 	return index;
+}
+
+/* Returns the thread of a line that has no number: the only one that lives, the first one, or PROFILE_NONE. */
+static int64_t thread_without_number(struct reader *reader)
+{
+	if (reader->living > 0 || reader->has_ended)
+		return reader->living == 1 ? (int64_t)reader->living_sum : PROFILE_NONE;
+	int64_t index = thread_of(reader, reader->first_tid);
+	if (index >= 0 && reader->first_tid == 0)
+		reader->unnumbered = (uint32_t)index;
+	return index;
+}
+
+/* Gives a number that no line had so far to the first thread, unless it is that of a thread which the first one is creating. */
+static int take_number(struct reader *reader, uint32_t tid, bool is_resumed)
+{
+	bool is_known = reader->unnumbered == PROFILE_NONE || hash_map_get(&reader->by_tid, tid) != HASH_MAP_NONE ||
+			hash_map_get(&reader->attached, tid) != HASH_MAP_NONE || (reader->is_unfinished && !is_resumed);
+	if (is_known)
+		return 0;
+	reader->threads[reader->unnumbered].tid = tid;
+	int code = hash_map_put(&reader->by_tid, tid, reader->unnumbered) < 0 ? ERROR_MEMORY : 0;
+	reader->unnumbered = PROFILE_NONE;
+	return code < 0 ? import_tree_fail(&reader->tree, code) : 0;
 }
 
 /* Returns the first thread of a thread's process, and shortens the way to it. */
@@ -266,7 +145,7 @@ static uint32_t leader_of(struct reader *reader, uint32_t thread)
 }
 
 /* Returns the string of the last component of the path that is the first argument, or 0. */
-static int64_t program_of(const struct reader *reader, const struct call *call)
+static int64_t program_of(const struct reader *reader, const struct strace_call *call)
 {
 	const char *start = call->arguments[0] == '"' ? call->arguments + 1 : NULL;
 	const char *end = start ? strchr(start, '"') : NULL;
@@ -297,12 +176,12 @@ static int add_child(struct reader *reader, uint32_t creator, uint32_t tid)
 }
 
 /* Follows the calls that make threads, processes and programs. */
-static int follow(struct reader *reader, uint32_t index, const struct call *call)
+static int follow(struct reader *reader, uint32_t index, const struct strace_call *call)
 {
 	struct thread *thread = &reader->threads[index];
-	bool is_exec = is_named(call, "execve");
-	bool is_clone = is_named(call, "clone") || is_named(call, "clone3") || is_named(call, "fork") ||
-			is_named(call, "vfork");
+	bool is_exec = strace_is_call(call, "execve");
+	bool is_clone = strace_is_call(call, "clone") || strace_is_call(call, "clone3") ||
+			strace_is_call(call, "fork") || strace_is_call(call, "vfork");
 	if (is_exec && !call->is_resumed) {
 		int64_t program = program_of(reader, call);
 		if (program < 0)
@@ -319,11 +198,28 @@ static int follow(struct reader *reader, uint32_t index, const struct call *call
 	return 0;
 }
 
+/* Leaves out the thread whose number the file does not have: hits of it have no thread. */
+static void drop_unnumbered(struct reader *reader)
+{
+	struct profile *profile = reader->tree.profile;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		uint32_t *thread = &profile->hits[i].thread;
+		if (*thread == reader->unnumbered)
+			*thread = PROFILE_NONE;
+		else if (*thread != PROFILE_NONE && *thread > reader->unnumbered)
+			--*thread;
+	}
+}
+
 /* Adds all threads, in order, so that their indexes stay the same. */
 static int add_threads(struct reader *reader)
 {
 	struct profile *profile = reader->tree.profile;
+	if (reader->unnumbered != PROFILE_NONE)
+		drop_unnumbered(reader);
 	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		if (i == reader->unnumbered)
+			continue;
 		uint32_t first = leader_of(reader, i);
 		const struct thread *row = &reader->threads[i], *leader = &reader->threads[first];
 		const char *process = profile_string(profile, leader->name ? leader->name : leader->program);
@@ -413,7 +309,7 @@ static int end_call(struct reader *reader)
 	return add_calls(reader, (const char *)reader->name.bytes, reader->name.size, &reader->amounts);
 }
 
-static int begin_call(struct reader *reader, const struct call *call)
+static int begin_call(struct reader *reader, const struct strace_call *call)
 {
 	reader->in_call = true;
 	reader->stack_count = 0;
@@ -424,7 +320,7 @@ static int begin_call(struct reader *reader, const struct call *call)
 }
 
 /* Advances the time to that of a line. Times of the day go on behind midnight. */
-static void set_time(struct reader *reader, const struct head *head)
+static void set_time(struct reader *reader, const struct strace_head *head)
 {
 	static const uint64_t day_ns = UINT64_C(24) * 60 * 60 * 1000000000;
 	uint64_t now = head->time_ns;
@@ -442,15 +338,23 @@ static void set_time(struct reader *reader, const struct head *head)
 	reader->time_ns = IMPORT_START_NS + reader->now_ns - reader->start_ns;
 }
 
-static int set_thread(struct reader *reader, const struct head *head)
+/* Sets the thread of a line. `call` is NULL in a remark. */
+static int set_thread(struct reader *reader, const struct strace_head *head, const struct strace_call *call)
 {
 	reader->thread = PROFILE_NONE;
-	if (!head->has_tid)
-		return 0;
-	int64_t thread = thread_of(reader, head->tid);
+	int code = head->has_tid ? take_number(reader, head->tid, call && call->is_resumed) : 0;
+	int64_t thread = code < 0              ? code
+			 : head->has_tid       ? thread_of(reader, head->tid)
+			 : call                ? thread_without_number(reader)
+			 : reader->living == 1 ? (int64_t)reader->living_sum
+					       : PROFILE_NONE;
 	if (thread < 0)
 		return (int)thread;
 	reader->thread = (uint32_t)thread;
+	if (call && reader->thread == reader->unnumbered)
+		reader->is_unfinished = !call->value;
+	if (!head->has_tid)
+		return 0;
 	int64_t name = head->comm ? strings_add(&reader->tree.profile->strings, head->comm, head->comm_bytes) : 0;
 	if (name < 0)
 		return import_tree_fail(&reader->tree, (int)name);
@@ -464,47 +368,77 @@ static bool is_remark(const char *text)
 	static const char *const starts[] = { "+++ ", "--- ", "strace: ", "<unfinished ...>", "<detached ...>" };
 	bool is = !*text;
 	for (size_t i = 0; !is && i < sizeof(starts) / sizeof(starts[0]); i++)
-		is = begins(text, starts[i]);
+		is = strace_begins(text, starts[i]);
 	return is;
+}
+
+/* Follows the ends of threads. If a thread executes a program, it takes the number of its process's first thread. */
+static void follow_end(struct reader *reader, const char *remark)
+{
+	static const char superseded[] = "+++ superseded by execve in pid ";
+	uint64_t tid;
+	uint32_t index = reader->thread;
+	if (strace_begins(remark, superseded) && input_text_number(remark + strlen(superseded), UINT32_MAX, &tid))
+		index = hash_map_get(&reader->by_tid, tid);
+	else if (!strace_begins(remark, "+++ exited ") && !strace_begins(remark, "+++ killed "))
+		return;
+	reader->has_ended = true;
+	if (index < reader->thread_count)
+		set_living(reader, index, false);
 }
 
 static int read_text(struct reader *reader, const char *text)
 {
-	struct call call;
-	struct head head = read_head(text);
-	bool is_call = read_call(head.rest, &call);
+	struct strace_call call;
+	struct strace_head head = strace_read_head(text);
+	bool is_call = strace_read_call(head.rest, &call);
 	if (!is_call && !is_remark(head.rest)) {
 		reader->skipped++;
 		return 0;
 	}
 	set_time(reader, &head);
-	int code = set_thread(reader, &head);
-	if (code == 0 && is_call && head.has_tid)
+	int code = set_thread(reader, &head, is_call ? &call : NULL);
+	if (code == 0 && is_call && reader->thread != PROFILE_NONE)
 		code = follow(reader, reader->thread, &call);
-	if (code == 0 && is_call && has_returned(&call))
+	if (!is_call)
+		follow_end(reader, head.rest);
+	if (code == 0 && is_call && strace_has_returned(&call))
 		code = begin_call(reader, &call);
 	return code;
 }
 
+static const char ATTACHED[] = "strace: Process ";
+
 /* Returns the message about a new process at the end of a line, or NULL. */
 static const char *attached_message(const char *line)
 {
-	static const char begins_with[] = "strace: Process ";
 	const char *message = NULL, *number = "";
-	for (const char *at = line; (at = strstr(at, begins_with)); at = number) {
+	for (const char *at = line; (at = strstr(at, ATTACHED)); at = number) {
 		message = at;
-		number = at + strlen(begins_with);
+		number = at + strlen(ATTACHED);
 	}
 	const char *end = number + strspn(number, "0123456789");
 	return end > number && strcmp(end, " attached") == 0 ? message : NULL;
 }
 
+/* Notes the thread of a message. */
+static int attach(struct reader *reader, const char *message)
+{
+	uint64_t tid;
+	if (!message || !input_text_number(message + strlen(ATTACHED), UINT32_MAX, &tid))
+		return 0;
+	if (reader->thread_count == 0 && reader->first_tid == 0 && reader->carried.size == 0) {
+		reader->first_tid = (uint32_t)tid;
+		return 0;
+	}
+	return hash_map_put(&reader->attached, tid, 0) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
+}
+
 /* strace prints the message about a new process within a line that it has begun for another one, if both are printed to one place. Keeps what
  * stands before the message; the line goes on behind the line feed, where another message may stand. Returns whether the line ends in a message that
  * is within another line. */
-static bool carry(struct reader *reader, const char *line)
+static bool carry(struct reader *reader, const char *line, const char *message)
 {
-	const char *message = attached_message(line);
 	if (!message || (message == line && reader->carried.size == 0))
 		return false;
 	buffer_append(&reader->carried, line, (size_t)(message - line));
@@ -568,7 +502,7 @@ static int read_summary(struct reader *reader, char *line)
 	enum { SPENT = 1, CALLS = 3, WITHOUT_ERRORS = 5, WORDS };
 	struct amounts amounts = { .has_spent = true };
 	char *words[WORDS + 1];
-	size_t count = reader->has_calls || begins(line, "---") ? 0 : split(line, words, WORDS + 1);
+	size_t count = reader->has_calls || strace_begins(line, "---") ? 0 : split(line, words, WORDS + 1);
 	if (count == 0)
 		return 0;
 	const char *name = words[count - 1];
@@ -590,7 +524,7 @@ static int read_line(void *context, char *line, size_t length)
 		return 0;
 	}
 	length = input_text_end(line, length);
-	if (begins(line, " > "))
+	if (strace_begins(line, " > "))
 		return read_stack_line(reader, line + strlen(" > "));
 	reader->has_calls |= reader->in_call;
 	int code = end_call(reader);
@@ -600,12 +534,14 @@ static int read_line(void *context, char *line, size_t length)
 		reader->skipped++;
 		return 0;
 	}
-	if (begins(line, "% time "))
+	if (strace_begins(line, "% time "))
 		return begin_summary(reader, line);
 	if (reader->in_summary)
 		return read_summary(reader, line);
-	if (carry(reader, line))
-		return 0;
+	const char *message = attached_message(line);
+	code = attach(reader, message);
+	if (code < 0 || carry(reader, line, message))
+		return code;
 	return reader->carried.size > 0 ? read_joined(reader, line, length) : read_text(reader, line);
 }
 
@@ -639,7 +575,7 @@ static int finish(struct reader *reader)
 	if (reader->has_time) {
 		profile->start_ns = IMPORT_START_NS;
 		profile->end_ns = reader->time_ns;
-		profile->start_unix_ns = reader->start_ns > RELATIVE_MOST_NS ? (int64_t)reader->start_ns : 0;
+		profile->start_unix_ns = reader->start_ns > STRACE_RELATIVE_MOST_NS ? (int64_t)reader->start_ns : 0;
 	}
 	return code;
 }
@@ -647,10 +583,11 @@ static int finish(struct reader *reader)
 static struct profile *strace_import(FILE *in, const char *name, const char *image, struct error *error)
 {
 	(void)image; /* names need no image */
-	struct reader reader = { .thread = PROFILE_NONE, .spent = PROFILE_NONE };
+	struct reader reader = { .thread = PROFILE_NONE, .unnumbered = PROFILE_NONE, .spent = PROFILE_NONE };
 	buffer_init(&reader.name);
 	buffer_init(&reader.carried);
 	hash_map_init(&reader.by_tid);
+	hash_map_init(&reader.attached);
 	int code = import_tree_open(&reader.tree, name, error);
 	if (code == 0)
 		code = import_tree_counted(&reader.tree, "syscalls", "call", &reader.calls);
@@ -661,6 +598,7 @@ static struct profile *strace_import(FILE *in, const char *name, const char *ima
 	free(reader.threads);
 	free(reader.stack);
 	hash_map_release(&reader.by_tid);
+	hash_map_release(&reader.attached);
 	buffer_release(&reader.name);
 	buffer_release(&reader.carried);
 	return import_tree_close(&reader.tree, code);
@@ -671,7 +609,7 @@ static bool strace_recognise(const unsigned char *start, size_t bytes)
 {
 	enum { LINE_BYTES = 4096 };
 	char line[LINE_BYTES + 1];
-	struct call call;
+	struct strace_call call;
 	for (size_t at = 0, length; at < bytes; at += length + 1) {
 		const unsigned char *end = memchr(start + at, '\n', bytes - at);
 		length = end ? (size_t)(end - start) - at : bytes - at;
@@ -679,11 +617,11 @@ static bool strace_recognise(const unsigned char *start, size_t bytes)
 			return false;
 		memcpy(line, start + at, length);
 		line[length] = 0;
-		if (length == 0 || begins(line, "strace: "))
+		if (length == 0 || strace_begins(line, "strace: "))
 			continue;
-		struct head head = read_head(line);
-		return begins(line, "% time ") || read_call(head.rest, &call) ||
-		       (!end && begins(head.rest, "execve(\""));
+		struct strace_head head = strace_read_head(line);
+		return strace_begins(line, "% time ") || strace_read_call(head.rest, &call) ||
+		       (!end && strace_begins(head.rest, "execve(\""));
 	}
 	return false;
 }

@@ -187,6 +187,9 @@
 	  "The lines of this file have no counts: reading its debug information exceeded a limit.") \
 	X(ADDRESSES_OUTSIDE, "addresses-outside", WARNING, INFO, "address", \
 	  "The file is of another program or of another build.") \
+	X(STACKS_CUT, "stacks-cut", WARNING, READING, "sample", \
+	  "perf copied too little of these stacks for their outer frames. With perf record --call-graph dwarf,32768 it copies 32 KiB instead of 8; " \
+	  "65528 is the most.") \
 	X(RECORDING_CUT, "recording-cut", ERROR, READING, "", \
 	  "The recorder was killed or the file was cut; the profile has what was flushed before.") \
 	X(BYTES_SKIPPED, "bytes-skipped", WARNING, READING, "byte", \

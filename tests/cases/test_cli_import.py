@@ -7,10 +7,30 @@ import pytest
 from cli_support import CPPROF, INPUTS, check_failure, done, run
 
 
-def test_empty_import_says_so(tmp_path):
-	(tmp_path / "a.folded").write_text("# nothing\n")
-	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
-	assert "no samples: the imported file has none" in done("report", tmp_path / "a.data")
+@pytest.mark.parametrize("format_name, data", [
+	("folded", b"# x\n"), ("folded", b"#"), ("folded", b"main 0\n"), ("strace", b"\x80\x01\0\xff\n" * 20), ("strace", b"hello\n"), ("perf-script", b"# x\n"),
+	("chrome", b'{"traceEvents":[]}'), ("callgrind", b"events: Ir\n"), ("heaptrack", b"v 10400 3\n")])
+def test_import_without_data(tmp_path, format_name, data):
+	"""A file without data is refused with the name of the format, and the profile that exists stays."""
+	(tmp_path / "a").write_bytes(data)
+	(tmp_path / "cpprof.data").write_text("precious")
+	check_failure(run("import", "--format", format_name, "a", directory=tmp_path), f"cpprof import: cannot import 'a': it has no samples or counts in the format {format_name} (")
+	assert (tmp_path / "cpprof.data").read_text() == "precious" and sorted(path.name for path in tmp_path.iterdir()) == ["a", "cpprof.data"]
+
+
+def test_folded_text_without_a_last_line_feed(tmp_path):
+	"""Whether it was cut cannot be known: it is read, and the profile says so."""
+	note = "the file does not end in a line feed: if it was cut, its last count is too small"
+	for text, is_open in (("main;f 12", True), ("main;f 12\n", False), ("main;g 1\nmain;f 12\r\n", False)):
+		(tmp_path / "a").write_text(text)
+		done("import", "a", directory=tmp_path)
+		assert (note in done("report", directory=tmp_path)) == is_open
+		assert "f 12" in done("export", "--format", "folded", directory=tmp_path)
+
+
+def test_first_byte_of_a_profile_is_none(tmp_path):
+	(tmp_path / "a").write_bytes(b"\x89")
+	check_failure(run("import", "a", directory=tmp_path), "cannot import 'a': its format is unknown (known formats: ")
 
 
 def test_import_keeps_every_line(tmp_path):

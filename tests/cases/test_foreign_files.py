@@ -186,6 +186,9 @@ def test_cut(files, tmp_path, name):
 		result = run("import", "--format", name, "cut", directory=tmp_path)
 		if name == "strace":
 			# The program that strace wrote about may have been killed: its last line is left out then, and counted.
+			if content.count(b" = ") < 2: # no call has returned
+				check_failure(result, "it has no samples or counts in the format strace")
+				continue
 			assert result.returncode == 0, result.stderr
 			assert content.endswith(b"\n") or "not strace's" in done("info", directory=tmp_path)
 		elif name in MAY_END and re.search(MAY_END[name], content):

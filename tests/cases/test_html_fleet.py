@@ -87,7 +87,7 @@ def test_services_and_hosts_are_first(chromium, page, store):
 	next(link for link in chromium.all(".part .link") if link.text == "db").click()
 	chromium.eventually(lambda: [chip.text for chip in chromium.all(".chip")] == ["service=db ×"])
 	chromium.open(page, view="functions", label="service%3Ddb")
-	entries = results(done("report", "--functions", "--format", "json", *ALL, "-r", "cpu-clock", "--store", store, "--service", "db"))[0]["entries"]
+	entries = results(done("report", "--functions", "--format", "json", *ALL, "-r", "cpu", "--store", store, "--service", "db"))[0]["entries"]
 	assert {row[0].split("@")[0]: row[3] for row in chromium.rows()} == {entry["path"][0]: str(entry["hits"]) for entry in entries}
 	assert chromium.log() == []
 
@@ -95,15 +95,15 @@ def test_services_and_hosts_are_first(chromium, page, store):
 @pytest.mark.parametrize("key", ["service", "host", "version"])
 def test_amounts_of_each_resource(chromium, page, store, key):
 	chromium.open(page, view="labels", lanes=key)
-	assert [head.text for head in chromium.all("thead th")] == [key, "share of cpu-clock", "cpu-clock", "page-faults"]
-	times, faults = by_label(store, key, "-r", "cpu-clock"), by_label(store, key, "-r", "page-faults")
+	assert [head.text for head in chromium.all("thead th")] == [key, "share of CPU Time", "CPU Time", "Page Faults"]
+	times, faults = by_label(store, key, "-r", "cpu"), by_label(store, key, "-r", "page-faults")
 	assert {row[0]: row[2:] for row in chromium.rows()} == {value: [cpu(hits), f"{faults[value]} faults"] for value, hits in times.items()}
 
 
 def test_a_row_for_each_service(chromium, page, store):
 	"""A click selects a service, a second one or Back all; the rows stay."""
 	chromium.open(page)
-	hits, rows = by_label(store, "service", "-r", "cpu-clock"), ["all (own scale)", "shop", "db"]
+	hits, rows = by_label(store, "service", "-r", "cpu"), ["all (own scale)", "shop", "db"]
 	assert rows_of(chromium) == dict(zip(rows, map(cpu, (sum(hits.values()), hits["shop"], hits["db"]))))
 	chromium.button("db").click()
 	chromium.eventually(lambda: [name.text for name in chromium.all(".strip button[aria-pressed=true]")] == ["db"])

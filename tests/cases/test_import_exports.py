@@ -183,8 +183,10 @@ def firefox(**members):
 	("chrome", [1], "an event has no kind ('ph')"),
 	("chrome", [call("B", None, "a")], "a call has no time"),
 	("chrome", [call("B", 1)], "a call has no name"),
-	("chrome", [call("X", 1, "a", dur=-1)], "a call has no time"),
-	("chrome", [call("B", 0, "a"), call("E", 1e300)], "a call has no time (event 1)"),
+	("chrome", [call("X", 1, "a", dur=-5)], "the duration of a call is not a number from 0 to 146 years (event 0)"),
+	("chrome", [call("X", 1, "a", dur="5")], "the duration of a call is not a number from 0 to 146 years (event 0)"),
+	("chrome", [call("B", 0, "a"), call("E", 1e300)], "a call begins or ends 146 years or more behind the first one (event 1)"),
+	("chrome", [call("B", 0, "a"), call("E", 9007199254740993)], "a call begins or ends 146 years or more behind the first one (event 1)"),
 	("chrome", [call("P", 0, sf=1)], "a stack refers to a frame that does not exist"),
 	("chrome", {"traceEvents": [call("P", 0, sf=1)], "stackFrames": {"1": {"name": "a", "parent": 1}}}, "a frame is its own caller"),
 	("chrome", {"traceEvents": [call("P", 0, sf=1)], "stackFrames": {"1": {"name": "a", "parent": "2"}, "2": {"name": "b", "parent": 1}}},
@@ -229,6 +231,11 @@ def test_texts_that_are_not_json(tmp_path, format_name, text):
 	("events: Ir\nfn=f\n1 2", ":3: expected a whole line"),
 	("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\n", ":4: expected 'totals:' behind it"),
 	("creator: callgrind-3.19.0\npart: 1\nevents: Ir\nfn=f\n1 2\ntotals: 2\npart: 2\nevents: Ir\n1 2\n", ":9: expected 'totals:' behind it"),
+	("events: Ir\nfn=f\n1 5\ntotals: 24\n", ":4: the costs of 'Ir' add up to 5, but their total is 24: the file is damaged"),
+	("events: Ir Dr\nfn=f\n1 5 3\ntotals: 5\n", ":4: the costs of 'Dr' add up to 3, but their total is 0: the file is damaged"),
+	("part: 1\nevents: Ir\nfn=f\n1 5\ntotals: 5\npart: 2\nevents: Ir\n1 2\ntotals: 7\n", ":9: the costs of 'Ir' add up to 2, but their total is 7"),
+	("events: Ir\nfn=f\n1 5\ntotals: 5 0\n", ":4: expected a total for each event"),
+	("events: Ir\nfn=f\n1 5\ntotals: x\n", ":4: expected a total for each event"),
 	("events: Ir\nfn=f\0\n", ":2: expected text"),
 	("fn=f\n", "cannot read 'a' as callgrind: it has no 'events:'"),
 	("events: Ir\nfn=f\n1 4611686018427387904\n2 1\n", "its values add up to more than 2^62"),
@@ -236,6 +243,24 @@ def test_texts_that_are_not_json(tmp_path, format_name, text):
 def test_damaged_callgrind(tmp_path, text, message):
 	(tmp_path / "a").write_text(text)
 	check_failure(run("import", "--format", "callgrind", "a", directory=tmp_path), message)
+
+
+@pytest.mark.parametrize("text, costs", [
+	("events: Ir Dr\nsummary: 9 9\nfn=f\n1 5\ntotals: 5\n", {"f": "5"}),
+	("part: 1\nevents: Ir\nfn=f\n1 5\ntotals: 5\npart: 2\nevents: Ir\n1 2\nfn=g\n1 1\ntotals: 3\n", {"f": "7", "g": "1"}),
+	("events: Ir\nfn=f\ncfn=g\ncalls=2 1\n1 40\n1 5\nfn=g\n1 40\ntotals: 45\n", {"f": "5", "g": "40"}),
+])
+def test_totals_of_callgrind(tmp_path, text, costs):
+	"""The totals are those of each part without the costs of calls; at the end of the line, totals that are 0 may be missing."""
+	assert folded(imported(tmp_path, text), "Ir") == costs
+
+
+def test_jumps_of_callgrind(tmp_path):
+	"""The target of a jump may be the first use of a name, which later lines refer to by its number."""
+	path = imported(tmp_path, "positions: line\nevents: Ir\nfl=(1) a.c\nfn=(1) f\n4 5\njfi=(2) b.c\njfn=(2) g\njump=3 +16\n+1\njcnd=1/2 7\n*\nfl=(2)\nfn=(2)\n20 7\ntotals: 12\n")
+	assert folded(path, "Ir") == {"f": "5", "g": "7"}
+	lines = {(entry["file"], entry["line"]): entry["body_hits"] for entry in valid_json(done("report", "--lines", *ALL, "-r", "Ir", path))["results"][0]["entries"]}
+	assert lines == {("a.c", 4): 5, ("b.c", 20): 7}
 
 
 def folded(path, resource):
@@ -350,7 +375,8 @@ def test_callgrind_of_valgrind(tmp_path):
 	assert {(entry["path"][0]) for entry in valid_json(done("report", "--modules", *ALL, "-r", "Ir", path))["results"][0]["entries"]} == {"prog", "libc.so"}
 
 
-@pytest.mark.parametrize("options", [[], ["--dump-instr=yes", "--separate-recs=3", "--cache-sim=yes"], ["--dump-line=no", "--dump-instr=yes"], ["--compress-pos=no", "--compress-strings=no"]])
+@pytest.mark.parametrize("options", [[], ["--dump-instr=yes", "--separate-recs=3", "--cache-sim=yes"], ["--dump-line=no", "--dump-instr=yes"], ["--collect-jumps=yes"],
+	["--collect-jumps=yes", "--dump-instr=yes"], ["--compress-pos=no", "--compress-strings=no"]])
 def test_callgrind_itself(tmp_path, options):
 	"""The totals are those at the end of the file, and the costs of the program's functions those that callgrind_annotate prints."""
 	(tmp_path / "prog.c").write_text("""static volatile int sum;

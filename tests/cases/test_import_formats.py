@@ -37,7 +37,7 @@ one 12 2.000000001:  700 cycles:     55d0c0de spin+0x1 (/path/prog)
 one 12 2.000000002:  300 cycles:     55d0c0de spin+0x1 (/path/prog)
 """
 PATHS = {
-	"cpu-clock": ["__libc_start_call_main;main;helper;burn 1",
+	"cpu": ["__libc_start_call_main;main;helper;burn 1",
 		"prog+0x55d0c222;operator()(int) const;std::vector<int, std::allocator<int> >::push_back(int const&);do_syscall_64 1"],
 	"sched:sched_switch": ["main 1"],
 	"net:net_x": ["main 1"],
@@ -67,9 +67,51 @@ def test_perf_script(script):
 	assert {(thread["tid"], thread["name"], thread["pid"]) for thread in found["threads"]} == {
 		(4711, "prog", 4711), (4712, "my prog", 4711), (9, "sleeper", 9), (12, "one", 12)}
 	resources = {resource["name"]: resource for resource in found["resources"]}
-	assert (resources["cpu-clock"]["interval"], resources["cpu-clock"]["hits"], resources["cpu-clock"]["unit"]) == (250000, 2, "ns")
+	assert (resources["cpu"]["interval"], resources["cpu"]["hits"], resources["cpu"]["unit"], resources["cpu"]["title"]) == (250000, 2, "ns", "CPU Time")
 	assert (resources["cycles"]["interval"], resources["cycles"]["samples"], resources["cycles"]["hits"]) == (1, 2, 1000)
-	assert done("report", "--functions", "--kernel", "hide", "-r", "cpu-clock", script).count("do_syscall_64") == 0
+	assert done("report", "--functions", "--kernel", "hide", "-r", "cpu", script).count("do_syscall_64") == 0
+
+
+FRAMES = "\t    55d0c0de burn+0x1d (/path/prog)\n\t      401139 main+0x2f (/path/prog)\n"
+
+
+@pytest.mark.parametrize("text, paths", [
+	# Without call chains, and -G.
+	("            prog  4711  1.567890:     250000 cpu-clock:ppp:      7f0b140385a6 burn+0x6 (/path/prog)\n"
+	 "         my prog  4712  1.567891:     250000 cpu-clock:ppp:            401136 main (/path/prog)\n", ["burn 1", "main 1"]),
+	("            prog  4711 cpu-clock:ppp: \n         my prog  4712 cpu-clock:ppp: \n", ["[no stack] 2"]),
+	("prog 1 cpu-clock:ppp: \n\t   55d0c0de\n\t   401139\n\n", ["0x401139;0x55d0c0de 1"]),
+	# -F +srcline
+	("prog 1 1.5: cpu-clock:ppp: \n" + FRAMES.replace("\n", "\n  prog.c:12\n") + "\nprog 1 1.6: cpu-clock:ppp: \n" + FRAMES.replace("(/path/prog)\n", "(/path/prog)\n  ??:0\n", 1)
+	 + "  prog[401139]\n\n", ["main;burn 2"]),
+	("prog 1 1.5: cpu-clock:ppp: \n\t  55d0c0de burn+0x1d\n  /a b/prog.c:3 (inlined)\n" + FRAMES + "\n", ["main;burn;burn 1"]),
+	# --header
+	("# ========\n# captured on    : Mon Nov 30\n" + "# bpf_prog_info\n" * 300 + "# ========\n#\nprog 1 1.5: cpu-clock:ppp: \n" + FRAMES, ["main;burn 1"]),
+	# --show-task-events --show-mmap-events --show-namespace-events
+	("swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x12090c8) @ 0xffffffff81000000]: x [kernel.kallsyms]_text\n"
+	 "perf-exec     0     0.000000: PERF_RECORD_COMM: perf-exec:1834/1834\nprog  1834 [001]     1.5: PERF_RECORD_NAMESPACES 1834/1834 - nr_namespaces: 2\n"
+	 "\t\t[0/net: 4/0xf0000098, 1/uts: 4/0xeffffffe]\nprog  1834  1.5: cpu-clock:ppp: \n" + FRAMES + "\nprog  1834  1.6: PERF_RECORD_EXIT(1834:1834):(1:1)\n", ["main;burn 1"]),
+], ids=["chainless", "event", "address", "srcline", "inlined", "header", "records"])
+def test_fields_of_perf_script(tmp_path, text, paths):
+	(tmp_path / "a").write_text(text)
+	done("import", "-o", "a.data", "a", directory=tmp_path)
+	assert folded(tmp_path / "a.data", "cpu") == sorted(paths)
+
+
+def test_names_with_line_feeds_in_perf_script(tmp_path):
+	(tmp_path / "a").write_text(f'w;"0\n  1095  4.5: cpu-clock:ppp: \n{FRAMES}\na\n\nb 7 4.6: cpu-clock:ppp: \n{FRAMES}\nprog 8 4.7: cpu-clock:ppp: \n{FRAMES}\n')
+	done("import", "-o", "a.data", "a", directory=tmp_path)
+	assert folded(tmp_path / "a.data", "cpu") == ["main;burn 3"]
+	assert {(row["tid"], row["name"]) for row in info(tmp_path / "a.data")["threads"]} == {(1095, 'w;"0\n'), (7, "a\n\nb"), (8, "prog")}
+
+
+def test_events_of_perf_script(tmp_path):
+	"""The kinds of events are the resources that they are in a perf.data; a second one of the same resource keeps its name."""
+	(tmp_path / "a").write_text("".join(f"prog 1 1.5: {event} 55d0c0de burn (/path/prog)\n" for event in
+		("cpu-clock:ppp:", "task-clock:", "faults:u:", "cpu-migrations:", "probe:burn:", "cpu-clock:ppp:", "L1-dcache-misses:")))
+	done("import", "-o", "a.data", "a", directory=tmp_path)
+	assert [(row["name"], row["title"], row["hits"]) for row in info(tmp_path / "a.data")["resources"]] == [("cpu", "CPU Time", 2), ("task-clock", "task-clock", 1),
+		("page-faults", "Page Faults", 1), ("migrations", "CPU Migrations", 1), ("probe:burn", "probe:burn", 1), ("L1-dcache-misses", "L1-dcache-misses", 1)]
 
 
 @pytest.mark.parametrize("text, message", [
@@ -201,10 +243,10 @@ def test_compressed_input(tmp_path, way, packing):
 	else:
 		subprocess.run([CPPROF, "import", "-o", "a.data", "-"], cwd=tmp_path, input=parts, check=True, capture_output=True)
 	assert folded(tmp_path / "a.data", "samples") == sorted(line.rstrip("\n") for line in lines)
-	for damaged in (parts[:-100], parts[:-1], parts[:len(parts) // 2] + bytes(100) + parts[len(parts) // 2 + 100:]):
+	for damaged, what in ((parts[:-100], f"end too early, at byte {len(parts) - 100}\n"), (parts[:-1], f"end too early, at byte {len(parts) - 1}\n"),
+			(parts[:len(parts) // 2] + bytes(100) + parts[len(parts) // 2 + 100:], "are damaged, at or before byte ")):
 		(tmp_path / "cut.gz").write_bytes(damaged)
-		check_failure(run("import", "-o", "cut.data", "cut.gz", directory=tmp_path),
-			f"cannot read 'cut.gz': its {packing[:4]} data are damaged or end too early")
+		check_failure(run("import", "-o", "cut.data", "cut.gz", directory=tmp_path), f"cannot read 'cut.gz' as folded: its {packing[:4]} data {what}")
 	assert not (tmp_path / "cut.data").exists()
 
 
@@ -217,7 +259,14 @@ def test_unknown_format(tmp_path):
 
 def test_damaged_start_of_compressed_input(tmp_path):
 	(tmp_path / "a.gz").write_bytes(gzip.compress(b"main 1\n")[:10] + b"\xff" * 50)
-	check_failure(run("import", "a.gz", directory=tmp_path), "cannot read 'a.gz': its gzip data are damaged or end too early")
+	check_failure(run("import", "a.gz", directory=tmp_path), "cannot read 'a.gz': its gzip data are damaged, at or before byte ")
+
+
+def test_damage_that_only_the_sum_shows(tmp_path):
+	"""A changed byte of compressed text that the format refuses, too, is damage of the compression."""
+	data = gzip.compress(b"".join(b"main;f%d 12\n" % i for i in range(20000)), compresslevel=0)
+	(tmp_path / "a.gz").write_bytes(data.replace(b"f9000 12", b"f9000 x2"))
+	check_failure(run("import", "a.gz", directory=tmp_path), f"cannot read 'a.gz' as folded: its gzip data are damaged, at or before byte {len(data) - 4}\n") # behind it is the length
 
 
 def test_gmon_is_recognised(tmp_path):

@@ -113,6 +113,48 @@ def test_processes_and_programs(tmp_path):
 	assert {(row["tid"], row["pid"]) for row in found["threads"]} == {(10, 10), (11, 11), (12, 12), (13, 13), (14, 13)}
 
 
+TERMINAL = """\
+execve("./tr", ["./tr"], 0x7ffd /* 3 vars */) = 0
+brk(NULL) = 0x1
+clone3({flags=CLONE_VM|CLONE_THREAD, tls=0x7fd2}strace: Process 5442 attached
+ => {parent_tid=[5442]}, 88) = 5442
+[pid  5442] rseq(0x7f, 0x20, 0, 0x53053053 <unfinished ...>
+[pid  5441] rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0
+[pid  5442] <... rseq resumed>) = 0
+[pid  5442] exit(0) = ?
+[pid  5442] +++ exited with 0 +++
+close(3) = 0
+exit_group(0) = ?
++++ exited with 0 +++
+"""
+
+
+def test_lines_without_numbers(tmp_path):
+	"""On a terminal, strace numbers threads only while there are several. The other lines are of the one that lives."""
+	path = imported(tmp_path, TERMINAL)
+	assert {(row["tid"], row["name"], row["pid"]) for row in info(path)["threads"]} == {(5441, "tr", 5441), (5442, "tr", 5441)}
+	assert folded(path, "syscalls", "--thread", "5441") == {"execve": 1, "brk": 1, "clone3": 1, "rt_sigprocmask": 1, "close": 1}
+	assert folded(path, "syscalls", "--thread", "5442") == {"rseq": 1}
+
+
+@pytest.mark.parametrize("text", [
+	"execve(\"a\", [], 0x1) = 0\nclone(flags=SIGCHLDstrace: Process 11 attached\n <unfinished ...>\n[pid 11] close(3) = 0\n[pid 10] <... clone resumed>) = 11\n",
+	"execve(\"a\", [], 0x1) = 0\nclone(flags=SIGCHLD <unfinished ...>\n[pid 11] close(3) = 0\n[pid 10] <... clone resumed>) = 11\n",
+	"strace: Process 10 attached\nexecve(\"a\", [], 0x1) = 0\nfork() = 11\n[pid 11] close(3) = 0\n",
+	"execve(\"a\", [], 0x1) = 0\nfork() = 11\n[pid 11] close(3) = 0\n[pid 11] +++ exited with 0 +++\nstrace: Process 12 attached\n[pid 10] brk(0) = 0\n",
+])
+def test_number_of_the_first_thread(tmp_path, text):
+	path = imported(tmp_path, text)
+	assert {(row["pid"], row["name"], row["parent_pid"]) for row in info(path)["processes"]} == {(10, "a", 0), (11, "a", 10)}
+	assert folded(path, "syscalls", "--thread", "10").keys() >= {"execve"} and folded(path, "syscalls", "--thread", "11") == {"close": 1}
+
+
+def test_number_that_the_file_does_not_have(tmp_path):
+	path = imported(tmp_path, "execve(\"a\", [], 0x1) = 0\nfork() = 11\n[pid 11] close(3) = 0\n")
+	assert [row["tid"] for row in info(path)["threads"]] == [11]
+	assert folded(path, "syscalls") == {"execve": 1, "fork": 1, "close": 1} and folded(path, "syscalls", "--thread", "11") == {"close": 1}
+
+
 def test_lines_of_the_program_are_left_out(tmp_path):
 	path = imported(tmp_path, "close(1) = 0\nhello, world\nwrite(1\nclose(2) = 0\n")
 	assert folded(path, "syscalls") == {"close": 2}
@@ -174,6 +216,8 @@ def test_log_among_the_messages(tmp_path):
 	expected = summary_of(result.stderr)
 	del expected["total"]
 	assert by_call(path, "syscalls") == {name: calls for name, (_, calls) in expected.items()}
+	found = info(path)
+	assert [row["name"] for row in found["processes"]] == ["threads"] and len(found["threads"]) == 9
 
 
 def test_summary_of_strace(tmp_path):
@@ -233,15 +277,21 @@ c 70
 
 def test_heaptrack(tmp_path):
 	path = imported(tmp_path, RECORDING)
-	assert folded(path, "allocs") == {"main;main;inner": 3, "main;main;inner;lib+0x7f00aa29": 1, "main;inner": 1}
-	assert folded(path, "alloc-bytes") == {"main;main;inner": 48, "main;main;inner;lib+0x7f00aa29": 3, "main;inner": 255}
+	assert folded(path, "allocs") == {"main;main;inner": 3, "main;main;inner;[unknown in lib]": 1, "main;inner": 1}
+	assert folded(path, "alloc-bytes") == {"main;main;inner": 48, "main;main;inner;[unknown in lib]": 3, "main;inner": 255}
 	assert folded(path, "leaked-bytes") == {"main;main;inner": 32, "main;inner": 255}
-	assert folded(path, "allocs", "--to", "0.1") == {"main;main;inner": 1, "main;main;inner;lib+0x7f00aa29": 1}
+	assert folded(path, "allocs", "--to", "0.1") == {"main;main;inner": 1, "main;main;inner;[unknown in lib]": 1}
 	assert folded(path, "allocs", "--no-inlines", "--from", "0.1") == {"main;main": 2, "main;inner": 1}
 	found = info(path)
 	assert found["command_line"] == "./prog 12" and {module["path"] for module in found["modules"]} == {"/path/a prog", "lib"}
 	lines = valid_json(done("report", "--lines", "--limit", "0", "--threshold", "0", "--format", "json", "-r", "alloc-bytes", path))["results"][0]["entries"]
 	assert {(row["file"], row["line"]): row["body_hits"] for row in lines if row["body_hits"] and row["file"]} == {("prog.c", 7): 48}
+
+
+def test_code_without_symbols_in_heaptrack(tmp_path):
+	"""Addresses of a run are not those of the next one: the names of code without symbols are equal in both."""
+	moved = RECORDING.replace("7f00aa29", "7f55bb29").replace("i 55ad479bf109 1 2 3 a", "i 66ad479bf109 0")
+	assert folded(imported(tmp_path, moved), "alloc-bytes") == {"[unknown code];main;inner": 48, "[unknown code];main;inner;[unknown in lib]": 3, "[unknown code];inner": 255}
 
 
 @pytest.mark.parametrize("old, new, message", [

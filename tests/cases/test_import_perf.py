@@ -109,6 +109,33 @@ def test_reports_work_on_it(dwarf):
 	assert "main" in done("whatif", profile, "main;work=0.5")
 
 
+def test_copies_that_are_too_short(tmp_path):
+	"""A frame of 100 KB hides the callers behind the largest copy. The finding names the option for larger ones."""
+	(tmp_path / "deep.c").write_text("""#include <string.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) void leaf(volatile char *room) { for (long i = 0; i < 100000000; i++) sum += (unsigned long)room[i % 64]; }
+int main(void) { volatile char room[100000]; memset((char *)room, 1, sizeof(room)); leaf(room); return (int)room[7] - 1; }
+""")
+	subprocess.run(["gcc", "-O2", "-g", "-fomit-frame-pointer", "-o", tmp_path / "deep", tmp_path / "deep.c"], check=True)
+	perf_record(tmp_path / "deep.data", "-e", "cpu-clock:u", "--call-graph", "dwarf", tmp_path / "deep")
+	findings = {row["code"]: row for row in json.loads(done("info", "--format", "json", imported(tmp_path / "deep.data")))["findings"]}
+	assert findings["stacks-cut"]["count"] > 10 and "too early (perf record --call-graph dwarf,32768)" in findings["stacks-cut"]["text"]
+
+
+def test_whole_stacks_are_no_finding(dwarf):
+	assert "stacks-cut" not in done("info", "--format", "json", imported(dwarf))
+
+
+def test_cut_before_its_end(dwarf, tmp_path):
+	"""The message has the byte at which the file ends."""
+	data = dwarf.read_bytes()
+	for size in (len(data) // 7, len(data) - 1):
+		(tmp_path / "cut").write_bytes(data[:size])
+		result = run("import", "cut", directory=tmp_path)
+		if result.returncode:
+			check_failure(result, f"the file ends early, at byte {size} ")
+
+
 def test_compressed_records(program):
 	data = program.parent / "compressed.data"
 	perf_record(data, "-z", "-e", "cpu-clock:u", "--call-graph", "dwarf", program)

@@ -274,7 +274,7 @@ def test_rates_that_differ(store, tmp_path):
 	functions = {"slow": {"f": 10, "g": 30}, "fast": {"f": 520, "g": 480}}
 	for (name, period_ns), host in zip((("slow", 52631579), ("fast", 1000000)), "ab"):
 		add(tmp_path, store, sampled(tmp_path, name, period_ns, functions[name]), service="shop", host=host)
-	intervals = re.compile(r"cannot add up 'cpu-clock': recordings have intervals of (52631579 and 1000000|1000000 and 52631579) gticks "
+	intervals = re.compile(r"cannot add up 'cpu': recordings have intervals of (52631579 and 1000000|1000000 and 52631579) gticks "
 		r"\(select fewer: --service, --host, --from, or resources: -r\)\n\Z")
 	for words in (["report"], ["report", "--functions", "--service", "shop"], ["report", "--by-label"], ["export"], ["info"], ["store", "top"],
 			["diff", "--functions", "service=shop", "host=a"]):

@@ -67,6 +67,14 @@ static int fail_errno(const struct perf_data_file *file, struct error *error)
 	return error_set_errno(error, "cannot read %s%s%s", quote_mark(file->name), file->name, quote_mark(file->name));
 }
 
+/* Returns where the file ends, at an offset or before it. */
+static uint64_t end_of(int fd, uint64_t offset)
+{
+	struct stat status;
+	bool is_before = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size < offset;
+	return is_before ? (uint64_t)status.st_size : offset;
+}
+
 /* Reads exactly `size` bytes. */
 static int read_at(const struct perf_data_file *file, int fd, uint64_t offset, void *bytes, size_t size,
 		   struct error *error)
@@ -80,7 +88,7 @@ static int read_at(const struct perf_data_file *file, int fd, uint64_t offset, v
 		if (got < 0)
 			return fail_errno(file, error);
 		if (got == 0)
-			return fail_at(file, error, offset + done, ERROR_TRUNCATED, ends_early);
+			return fail_at(file, error, end_of(fd, offset + done), ERROR_TRUNCATED, ends_early);
 		done += (size_t)got;
 	}
 	return 0;

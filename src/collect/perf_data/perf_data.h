@@ -7,6 +7,7 @@
 #ifndef COLLECT_PERF_DATA_PERF_DATA_H
 #define COLLECT_PERF_DATA_PERF_DATA_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -14,5 +15,14 @@
 
 /* Returns a new profile whose addresses have names, or NULL with the reason in `error`: ERROR_UNSUPPORTED without the collectors. */
 struct profile *perf_data_read(FILE *in, const char *name, struct error *error);
+
+/* The resource that an event of perf becomes. The texts are constants. */
+struct perf_data_resource {
+	const char *name, *title, *unit;
+};
+
+/* Finds the resource of an event by the name that perf prints, "cpu-clock", without what follows its first colon. Returns false if it is none of
+ * ours: it then keeps its name. */
+bool perf_data_resource(const char *event, struct perf_data_resource *resource);
 
 #endif

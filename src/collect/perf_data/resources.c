@@ -4,22 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_cpu_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-/* Returns our resource of an event, or NULL. Both clocks of perf are CPU time. */
-static const struct resource_row *row_of(const struct perf_event_attr *attr)
-{
-	const uint64_t config = is_cpu_clock(attr) ? PERF_COUNT_SW_TASK_CLOCK : attr->config;
-	for (const struct resource_row *row = resource_rows; row->name; row++)
-		if (row->on_perf && row->perf_type == attr->type && row->perf_config == config &&
-		    row->modes == RESOURCE_ALL_MODES)
-			return row;
-	return NULL;
-}
+#include "collect/perf_data/events.h"
 
 /* The gticks between two samples if they were equal, otherwise 1: then each sample has as many hits as its period. */
 static uint64_t interval_of(const struct perf_data_event *event)
@@ -41,7 +26,7 @@ static void add(struct perf_data_resources *resources, const struct perf_data_ev
 {
 	enum { TRIES = 100 };
 	struct resource_request *request = &resources->requests[resources->count];
-	const struct resource_row *known = row_of(&event->attr);
+	const struct resource_row *known = perf_event_resource(event->attr.type, event->attr.config);
 	struct resource_row *row = &resources->rows[resources->count];
 	*row = (struct resource_row){
 		.name = "event", .title = "Event", .gtick = "event", .modes = RESOURCE_ALL_MODES
