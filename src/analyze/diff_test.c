@@ -36,6 +36,7 @@ struct testing {
 	double total_spread; /* variance of a recording's total as a fraction of its side's mean: measured, or stated */
 	struct statistics_prior prior; /* of the variances of fractions */
 	bool is_complete;              /* no recording is a sample: all of them are exact, or have every event */
+	double per_sample; /* gticks of a sample, where a recording does not state them; 1 before the prior is fitted */
 };
 
 /* An entry's fractions. */
@@ -191,13 +192,12 @@ struct samples {
 	double own[DIFF_SIDES], rate[DIFF_SIDES];
 };
 
-/* Returns the number of samples of a recording. Each gtick of an exact recording counts as one. An unknown number follows from the prior:
- * the variance of a fraction is its ratio times the variance that one sample has. */
+/* Returns the number of samples of a recording. Each gtick of an exact recording counts as one. */
 static double independent_of(const struct testing *testing, const struct view *view)
 {
 	if (is_exact(view))
 		return (double)view->total;
-	return testing->list->has_samples ? view->independent : 1 / testing->prior.ratio;
+	return testing->list->has_samples ? view->independent : amount(view, view->total) / testing->per_sample;
 }
 
 static double rate_of(const struct testing *testing, const struct view *view)
@@ -233,8 +233,7 @@ static double smaller_part(const struct samples *samples)
 
 static bool has_enough_hits(const struct testing *testing, const struct diff_entry *entry)
 {
-	bool is_unknown = !testing->list->has_samples && !(testing->prior.freedom > 0);
-	if (testing->list->is_exact || is_unknown)
+	if (testing->list->is_exact)
 		return true;
 	struct samples samples = samples_of(testing, entry);
 	double least = smaller_part(&samples);
@@ -282,15 +281,15 @@ static struct fractions fractions_of(const struct testing *testing, const struct
 	for (size_t run = 0; run < testing->runs; run++) {
 		double mean = entry->fraction[side_of(list, run)];
 		double off = fraction(list->views[run], hits[run]) - mean;
-		double samples = testing->is_complete ? 0 : list->has_samples ? list->views[run]->independent : 1;
+		double samples = testing->is_complete ? 0 : independent_of(testing, list->views[run]);
 		of.spread += off * off / testing->freedom;
 		of.sampling += samples > 0 ? mean * (1 - mean) / samples / (double)testing->runs : 0;
 	}
 	return of;
 }
 
-/* Fits the prior to the entries that have enough hits. Sampling alone makes the ratios scatter around 1 or less, or around 1 / N if the
- * number N of samples is not known. */
+/* Fits the prior to the entries that have enough hits. Sampling alone makes the ratios scatter around 1 or less; around the gticks of a
+ * sample if each gtick counts as one because the number of samples is not known. */
 static int fit_prior(struct testing *testing)
 {
 	const struct diff_list *list = testing->list;
@@ -304,8 +303,11 @@ static int fit_prior(struct testing *testing)
 			ratios[count++] = of.spread / of.sampling;
 	}
 	testing->prior = statistics_fit(ratios, count, testing->freedom);
-	if (list->has_samples)
-		testing->prior.ratio = fmax(testing->prior.ratio, 1);
+	testing->prior.ratio = fmax(testing->prior.ratio, 1);
+	if (!list->has_samples) {
+		testing->per_sample = testing->prior.ratio;
+		testing->prior.ratio = 1;
+	}
 	free(ratios);
 	return 0;
 }
@@ -356,7 +358,9 @@ static void test_several(const struct testing *testing, struct diff_entry *entry
 
 int diff_test(struct diff_list *list, const uint64_t *hits)
 {
-	struct testing testing = { .list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B] };
+	struct testing testing = {
+		.list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B], .per_sample = 1
+	};
 	testing.freedom = (double)testing.runs - DIFF_SIDES;
 	sum_totals(&testing);
 	set_total_error(&testing);
