@@ -152,11 +152,16 @@ struct diff_list {
 	size_t runs[DIFF_SIDES];   /* recordings of each side */
 	double totals[DIFF_SIDES]; /* mean gticks of the selections */
 	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
-	bool is_exact;             /* a recording of either side is, or all have every allocation */
+	bool is_exact;             /* all recordings are, or have every event (diff_test.c) */
+	bool has_samples;          /* all recordings are exact, or state how many samples they are */
 	double scaled_to;          /* diff_run.scaled_to; the totals are never scaled */
 	double spread;             /* diff_run.spread; NAN: it was not used */
 	double chance;             /* the part of the marks that is expected to be due to chance; set by diff_mark */
 };
+
+/* Returns the number of events that a recording lacks, of *all, although it was to have each of them: the program alone decides on the
+ * resource, and the interval is 1. Returns 0 for other resources. */
+uint64_t diff_lost_events(const struct view *view, uint64_t *all);
 
 /* The usual part of marks that are due to chance. */
 #define DIFF_CHANCE 0.05

@@ -35,7 +35,8 @@ struct testing {
 	double freedom;      /* of variances between recordings; 0: one a side */
 	double total_spread; /* variance of a recording's total as a fraction of its side's mean: measured, or stated */
 	struct statistics_prior prior; /* of the variances of fractions */
-	bool is_complete;              /* no recording is a sample: all of them are exact, or have every allocation */
+	bool is_complete;              /* no recording is a sample: all of them are exact, or have every event */
+	double per_sample; /* gticks of a sample, where a recording does not state them; 1 before the prior is fitted */
 };
 
 /* An entry's fractions. */
@@ -71,21 +72,50 @@ static bool is_exact(const struct view *view)
 	return view->resource->kind == RESOURCE_EXACT;
 }
 
-/* Returns whether a recording has every allocation: each one is a hit, and none is missing from the total that was counted. A program's
- * requests of memory depend on its input and not on the machine, so that they differ between recordings only if the programs do. */
-static bool has_every_allocation(const struct view *view)
+/* Returns whether the program alone decides on the amounts of a resource: its requests, its calls, and the amounts that it states depend
+ * on its input and not on the machine, so that they differ between recordings only if the programs do. Page faults, waits and switches
+ * differ between equal runs: the kernel's places of code and stacks and the load of the machine decide on them too. */
+static bool is_of_the_program(const char *name)
+{
+	static const char *const names[] = { "allocs", "alloc-bytes", "syscalls", "calls", "own" };
+	size_t length = strcspn(name, ":"); /* "syscalls:read" */
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether the recording was to have every event of the program. */
+static bool wants_every_event(const struct view *view)
+{
+	const struct profile_resource *resource = view->resource;
+	return resource->kind == RESOURCE_SAMPLED && resource->interval == 1 &&
+	       is_of_the_program(profile_string(view->profile, resource->name));
+}
+
+static uint64_t recorded_events(const struct view *view)
 {
 	const struct profile *profile = view->profile;
-	const struct profile_resource *resource = view->resource;
-	const char *name = profile_string(profile, resource->name);
 	uint64_t hits = 0;
-	if ((strcmp(name, "allocs") != 0 && strcmp(name, "alloc-bytes") != 0) || resource->interval != 1 ||
-	    resource->lost > 0)
-		return false;
 	for (size_t i = 0; i < profile->hit_count; i++)
-		if (&profile->resources[profile->hits[i].resource] == resource)
+		if (&profile->resources[profile->hits[i].resource] == view->resource)
 			hits += profile->hits[i].count;
-	return hits == resource->total;
+	return hits;
+}
+
+/* Returns whether a recording has every event of the program: each one is a hit, and none is missing from the total that was counted. */
+static bool has_every_event(const struct view *view)
+{
+	return wants_every_event(view) && view->resource->lost == 0 && recorded_events(view) == view->resource->total;
+}
+
+uint64_t diff_lost_events(const struct view *view, uint64_t *all)
+{
+	if (!wants_every_event(view))
+		return 0;
+	uint64_t recorded = recorded_events(view), lost = view->resource->lost;
+	*all = view->resource->total > recorded + lost ? view->resource->total : recorded + lost;
+	return *all - recorded;
 }
 
 /* --- totals --- */
@@ -94,14 +124,14 @@ static void sum_totals(struct testing *testing)
 {
 	struct diff_list *list = testing->list;
 	double squares = 0;
-	testing->is_complete = true;
+	testing->is_complete = list->has_samples = true;
 	for (size_t run = 0; run < testing->runs; run++) {
 		const struct view *view = list->views[run];
 		list->totals[side_of(list, run)] += amount(view, view->total);
-		list->is_exact = list->is_exact || is_exact(view);
-		testing->is_complete = testing->is_complete && (is_exact(view) || has_every_allocation(view));
+		testing->is_complete = testing->is_complete && (is_exact(view) || has_every_event(view));
+		list->has_samples = list->has_samples && view->resource->kind != RESOURCE_SUMS;
 	}
-	list->is_exact = list->is_exact || testing->is_complete;
+	list->is_exact = testing->is_complete;
 	for (int side = DIFF_A; side <= DIFF_B; side++)
 		list->totals[side] /= (double)list->runs[side];
 	for (size_t run = 0; run < testing->runs; run++) {
@@ -109,7 +139,7 @@ static void sum_totals(struct testing *testing)
 		double ratio = mean > 0 ? amount(list->views[run], list->views[run]->total) / mean : 1;
 		squares += (ratio - 1) * (ratio - 1);
 	}
-	if (testing->freedom > 0 || list->is_exact || list->scaled_to > 0)
+	if (testing->freedom > 0 || list->is_exact || !list->has_samples || list->scaled_to > 0)
 		list->spread = NAN;
 	testing->total_spread = testing->freedom > 0  ? squares / testing->freedom
 				: isnan(list->spread) ? 0
@@ -162,10 +192,19 @@ struct samples {
 	double own[DIFF_SIDES], rate[DIFF_SIDES];
 };
 
-static double rate_of(const struct diff_list *list, const struct view *view)
+/* Returns the number of samples of a recording. Each gtick of an exact recording counts as one. */
+static double independent_of(const struct testing *testing, const struct view *view)
 {
+	if (is_exact(view))
+		return (double)view->total;
+	return testing->list->has_samples ? view->independent : amount(view, view->total) / testing->per_sample;
+}
+
+static double rate_of(const struct testing *testing, const struct view *view)
+{
+	const struct diff_list *list = testing->list;
 	double total = list->scaled_to > 0 ? list->scaled_to : amount(view, view->total);
-	return view->total > 0 ? view->independent / total : 1 / (double)view->resource->interval;
+	return view->total > 0 ? independent_of(testing, view) / total : 1 / (double)view->resource->interval;
 }
 
 static struct samples samples_of(const struct testing *testing, const struct diff_entry *entry)
@@ -175,8 +214,8 @@ static struct samples samples_of(const struct testing *testing, const struct dif
 	struct samples samples = { 0 };
 	for (size_t run = 0; run < testing->runs; run++) {
 		const struct view *view = list->views[run];
-		samples.own[side_of(list, run)] += fraction(view, hits[run]) * view->independent;
-		samples.rate[side_of(list, run)] += rate_of(list, view);
+		samples.own[side_of(list, run)] += fraction(view, hits[run]) * independent_of(testing, view);
+		samples.rate[side_of(list, run)] += rate_of(testing, view);
 	}
 	return samples;
 }
@@ -218,7 +257,7 @@ static double single_variance(const struct testing *testing, const struct diff_e
 
 static void test_single(const struct testing *testing, struct diff_entry *entry)
 {
-	if (testing->list->is_exact)
+	if (testing->list->is_exact || !testing->list->has_samples)
 		return;
 	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
 	double deviation = sqrt(single_variance(testing, entry));
@@ -242,14 +281,15 @@ static struct fractions fractions_of(const struct testing *testing, const struct
 	for (size_t run = 0; run < testing->runs; run++) {
 		double mean = entry->fraction[side_of(list, run)];
 		double off = fraction(list->views[run], hits[run]) - mean;
-		double samples = testing->is_complete ? 0 : list->views[run]->independent;
+		double samples = testing->is_complete ? 0 : independent_of(testing, list->views[run]);
 		of.spread += off * off / testing->freedom;
 		of.sampling += samples > 0 ? mean * (1 - mean) / samples / (double)testing->runs : 0;
 	}
 	return of;
 }
 
-/* Fits the prior to the entries that have enough hits. Sampling alone makes the ratios scatter around 1 or less. */
+/* Fits the prior to the entries that have enough hits. Sampling alone makes the ratios scatter around 1 or less; around the gticks of a
+ * sample if each gtick counts as one because the number of samples is not known. */
 static int fit_prior(struct testing *testing)
 {
 	const struct diff_list *list = testing->list;
@@ -263,7 +303,11 @@ static int fit_prior(struct testing *testing)
 			ratios[count++] = of.spread / of.sampling;
 	}
 	testing->prior = statistics_fit(ratios, count, testing->freedom);
-	testing->prior.ratio = testing->prior.ratio < 1 ? 1 : testing->prior.ratio;
+	testing->prior.ratio = fmax(testing->prior.ratio, 1);
+	if (!list->has_samples) {
+		testing->per_sample = testing->prior.ratio;
+		testing->prior.ratio = 1;
+	}
 	free(ratios);
 	return 0;
 }
@@ -314,7 +358,9 @@ static void test_several(const struct testing *testing, struct diff_entry *entry
 
 int diff_test(struct diff_list *list, const uint64_t *hits)
 {
-	struct testing testing = { .list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B] };
+	struct testing testing = {
+		.list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B], .per_sample = 1
+	};
 	testing.freedom = (double)testing.runs - DIFF_SIDES;
 	sum_totals(&testing);
 	set_total_error(&testing);

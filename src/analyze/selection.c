@@ -220,7 +220,7 @@ static bool has_unit(const struct view *view, const char *unit)
 static void count_samples(struct view *view, uint64_t samples, double squares)
 {
 	double total = (double)view->total;
-	if (!view->resource || view->resource->kind == RESOURCE_EXACT)
+	if (!view->resource || !resource_has_samples(view->resource))
 		return;
 	bool is_merged = view->resource->kind == RESOURCE_MERGED;
 	view->samples = is_merged ? view->total : samples;

@@ -368,7 +368,7 @@ static void link_children(struct counting *counting)
 static bool is_calls(const struct profile *profile, uint32_t resource)
 {
 	const struct profile_resource *row = &profile->resources[resource];
-	return row->kind == RESOURCE_EXACT && strcmp(profile_string(profile, row->unit), "call") == 0;
+	return !resource_has_samples(row) && strcmp(profile_string(profile, row->unit), "call") == 0;
 }
 
 static int count(struct counting *counting, uint32_t resource)

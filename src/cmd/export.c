@@ -116,6 +116,7 @@ static int export_view(struct invocation *invocation, const struct format *forma
 	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
 	    choose_resource(invocation, &input.view.resource, &error) < 0)
 		return failure_of(invocation, &error);
+	format_set_start(invocation, format);
 	if (open_events(invocation, format, &input, &error) < 0)
 		return failure_of(invocation, &error);
 	int status = write_output(invocation, format, &input);
@@ -131,7 +132,9 @@ static int run(struct invocation *invocation)
 	const struct format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)
 		return EXIT_WORDS;
-	int status = check_options(invocation, format);
+	int status = format_check_resources(invocation, OPTION_RESOURCE);
+	if (status == EXIT_DONE)
+		status = check_options(invocation, format);
 	if (status != EXIT_DONE)
 		return status;
 	if (view_request_init(&request, invocation, invocation->profile, &error) < 0)
@@ -145,7 +148,8 @@ static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME]
 
 static const struct command_option options[] = {
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Write this format", "folded" },
-	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
+	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export only resource RES",
+	  "all, or the first if the format has room for one" },
 	{ OPTION_OBJECT, 0, "object", "NAME", "Write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },

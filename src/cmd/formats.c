@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "cmd/message.h"
 
@@ -59,4 +61,34 @@ const struct format *format_chosen(const struct invocation *invocation, int id, 
 	char list[256];
 	usage_error(invocation, "unknown format '%s' (%s)", name, formats_list(direction, list, sizeof(list)));
 	return NULL;
+}
+
+int64_t format_start_ns(const struct invocation *invocation)
+{
+	static const int64_t NS_PER_S = 1000 * 1000 * 1000;
+	struct stat status;
+	struct timespec now;
+	if (invocation->profile->start_unix_ns > 0)
+		return invocation->profile->start_unix_ns;
+	if (stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode))
+		now = status.st_mtim;
+	else
+		clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void format_set_start(const struct invocation *invocation, const struct format *format)
+{
+	if (format->needs & FORMAT_NEEDS_START)
+		invocation->profile->start_unix_ns = format_start_ns(invocation);
+}
+
+int format_check_resources(const struct invocation *invocation, int id)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < invocation->use_count; i++)
+		count += invocation->uses[i].option->id == id;
+	return count > 1 ? usage_error(invocation, "-r can be given once to '%s' (run it once for each resource)",
+				       invocation->command->name)
+			 : EXIT_DONE;
 }

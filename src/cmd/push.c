@@ -99,7 +99,7 @@ static void append_types(const struct push *push, struct buffer *out)
 static int send_to_pyroscope(const struct push *push, const char *url, unsigned *attempts, struct error *error)
 {
 	const struct profile *profile = push->invocation->profile;
-	uint64_t start = profile->start_unix_ns > 0 ? (uint64_t)profile->start_unix_ns : 0;
+	uint64_t start = (uint64_t)format_start_ns(push->invocation);
 	uint64_t end = start + profile_duration_ns(profile);
 	struct buffer query, types;
 	buffer_init(&query);
@@ -179,6 +179,22 @@ static int read_service(struct push *push)
 	return EXIT_DONE;
 }
 
+/* Pyroscope reads NAME{KEY=VALUE,KEY=VALUE} without quotation marks: a comma or a brace would end the value. */
+static int check_tag(const struct push *push, const char *tag)
+{
+	static const char key_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+	const char *value = strchr(tag, '=');
+	if (!value)
+		return usage_error(push->invocation, "--tag '%s' has no value (KEY=VALUE)", tag);
+	if (value == tag || strspn(tag, key_characters) != (size_t)(value - tag))
+		return usage_error(push->invocation, "--tag '%s' has a key that is not of letters, digits, _ and .",
+				   tag);
+	if (strpbrk(value, ",{}"))
+		return usage_error(push->invocation,
+				   "--tag '%s' has a value with one of ,{} (Pyroscope cannot read it)", tag);
+	return EXIT_DONE;
+}
+
 static int read_options(struct push *push)
 {
 	const struct invocation *invocation = push->invocation;
@@ -190,8 +206,8 @@ static int read_options(struct push *push)
 	push->request.headers = push->headers;
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
-		if (use->option->id == OPTION_TAG && !strchr(use->value, '='))
-			return usage_error(invocation, "--tag '%s' has no value (KEY=VALUE)", use->value);
+		if (use->option->id == OPTION_TAG && check_tag(push, use->value) != EXIT_DONE)
+			return EXIT_WORDS;
 		if (use->option->id != OPTION_HEADER)
 			continue;
 		if (!strchr(use->value, ':') || strpbrk(use->value, "\r\n"))
@@ -220,7 +236,9 @@ static char *complete_url(const struct push *push, const char *url)
 static int make_body(struct push *push, const struct view_request *request, struct error *error)
 {
 	const char *name = option_value(push->invocation, OPTION_RESOURCE);
+	const struct format *format = format_find(push->service->format);
 	struct format_input input = { .profile = push->invocation->profile, .view = request->settings.view };
+	format_set_start(push->invocation, format);
 	if (name && lookup_resource(input.profile, name, &push->resource, error) < 0)
 		return error->code;
 	input.view.resource = push->resource;
@@ -229,7 +247,7 @@ static int make_body(struct push *push, const struct view_request *request, stru
 		return error_set(error, ERROR_MEMORY, "cannot export: %s", error_text(ERROR_MEMORY));
 	struct sink sink;
 	sink_init(&sink, stream);
-	int status = format_export(format_find(push->service->format), &input, &sink, error);
+	int status = format_export(format, &input, &sink, error);
 	if (fclose(stream) != 0 && status == 0)
 		status = error_set_errno(error, "cannot export");
 	return status;
@@ -266,7 +284,9 @@ static int run(struct invocation *invocation)
 	const char *url = invocation->arguments[0];
 	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
 		return usage_error(invocation, "'%s' is no URL of a server (http://HOST:PORT or https://HOST)", url);
-	int status = read_service(&push);
+	int status = format_check_resources(invocation, OPTION_RESOURCE);
+	if (status == EXIT_DONE)
+		status = read_service(&push);
 	if (status == EXIT_DONE)
 		status = read_options(&push);
 	if (status != EXIT_DONE)

@@ -1,7 +1,11 @@
 #include "cmd/recordings.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/path.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 
@@ -18,6 +22,56 @@ static int count_sides(const struct invocation *invocation, struct recordings *r
 				   invocation->command->name);
 	recordings->counts[DIFF_A] = are_separated ? first : 1;
 	recordings->counts[DIFF_B] = count - recordings->counts[DIFF_A];
+	return EXIT_DONE;
+}
+
+/* --- recordings of a side are independent of each other --- */
+
+static bool have_equal_bytes(int first, int second)
+{
+	enum { BLOCK_BYTES = 1 << 16 };
+	char blocks[2][BLOCK_BYTES];
+	for (off_t at = 0;; at += BLOCK_BYTES) {
+		ssize_t count = pread(first, blocks[0], BLOCK_BYTES, at);
+		if (count < 0 || pread(second, blocks[1], BLOCK_BYTES, at) != count ||
+		    memcmp(blocks[0], blocks[1], (size_t)count) != 0)
+			return false;
+		if (count < BLOCK_BYTES)
+			return true;
+	}
+}
+
+/* Returns whether two regular files are one file or have the same content. */
+static bool are_same(const char *first, const char *second)
+{
+	struct stat a, b;
+	if (stat(first, &a) < 0 || stat(second, &b) < 0 || !S_ISREG(a.st_mode) || !S_ISREG(b.st_mode) ||
+	    a.st_size != b.st_size)
+		return false;
+	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return true;
+	int files[] = { path_open_regular(first), path_open_regular(second) };
+	bool are_equal = files[0] >= 0 && files[1] >= 0 && have_equal_bytes(files[0], files[1]);
+	for (int i = 0; i < 2; i++)
+		if (files[i] >= 0)
+			close(files[i]);
+	return are_equal;
+}
+
+/* A recording that is given twice would look like two runs that do not differ. */
+static int check_sides(const struct invocation *invocation, const struct recordings *recordings)
+{
+	const char *const *names = recordings->names;
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		for (size_t i = 0; i < recordings->counts[side]; i++)
+			for (size_t k = 0; k < i; k++)
+				if (are_same(names[k], names[i]))
+					return usage_error(invocation,
+							   "'%s' and '%s' are the same recording, and a side needs "
+							   "independent ones (leave one of them out)",
+							   names[k], names[i]);
+		names += recordings->counts[side];
+	}
 	return EXIT_DONE;
 }
 
@@ -42,7 +96,7 @@ int recordings_open(const struct invocation *invocation, struct recordings *reco
 		if (!recordings->profiles[opened])
 			return EXIT_FAILED;
 	}
-	return EXIT_DONE;
+	return check_sides(invocation, recordings);
 }
 
 void recordings_release(struct recordings *recordings)

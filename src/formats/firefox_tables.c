@@ -219,9 +219,27 @@ static void number_functions(struct tables *tables)
 	}
 }
 
+static const struct path_frame *first_frame(const struct tables *tables, uint32_t function)
+{
+	return &tables->paths->frames[tables->first_frame[function]];
+}
+
+/* Returns a frame of the function. A function of the trace has the frame of the function of the paths that has its name, or NULL. */
 static const struct path_frame *frame_of(const struct tables *tables, uint32_t function)
 {
-	return function < tables->function_count ? &tables->paths->frames[tables->first_frame[function]] : NULL;
+	if (function < tables->function_count)
+		return first_frame(tables, function);
+	const char *name = call_events_name(tables->firefox->events, function - tables->function_count);
+	uint32_t low = 0, high = tables->function_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (strcmp(first_frame(tables, middle)->name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool is_there = low < tables->function_count && strcmp(first_frame(tables, low)->name, name) == 0;
+	return is_there ? first_frame(tables, low) : NULL;
 }
 
 static const char *file_of(const struct path_frame *frame)

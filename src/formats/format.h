@@ -33,6 +33,7 @@ enum format_need {
 	FORMAT_NEEDS_IMAGE = 1 << 0, /* for import: the file of the program or library that ran */
 	FORMAT_NEEDS_TRACE = 1 << 1, /* for export: a trace, whose events it lists */
 	FORMAT_TAKES_TRACE = 1 << 2, /* for export: it writes the events, if the profile is a trace */
+	FORMAT_NEEDS_START = 1 << 3, /* for export: the time at which the recording began, or the file's last change */
 };
 
 /* The frames of the paths that an exporter gets. */

@@ -296,10 +296,13 @@ int64_t import_tree_resource(struct import_tree *tree, const char *name, const c
 int import_tree_amounts(struct import_tree *tree, uint32_t resource, enum import_amounts amounts)
 {
 	static const char note[] = "the file does not state how many samples these are, so no error is known";
+	static const enum resource_kind kinds[] = {
+		[IMPORT_SAMPLES] = RESOURCE_MERGED, [IMPORT_EXACT] = RESOURCE_EXACT, [IMPORT_SUMS] = RESOURCE_SUMS
+	};
 	int code = 0;
 	uint32_t text = amounts == IMPORT_SUMS ? string_of(tree, note, &code) : 0;
 	struct profile_resource *row = &tree->profile->resources[resource];
-	row->kind = amounts == IMPORT_SAMPLES ? RESOURCE_MERGED : RESOURCE_EXACT;
+	row->kind = (uint8_t)kinds[amounts];
 	row->note = text;
 	return (int)checked(tree, code);
 }

@@ -217,6 +217,7 @@ const struct format format_otlp = {
 	.summary = "for OpenTelemetry's collectors and stores: all resources, times, threads, labels, lines and "
 		   "inlined functions",
 	.options = FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION,
+	.needs = FORMAT_NEEDS_START,
 	.paths = FORMAT_BY_LINE,
 	.has_several = true,
 	.is_binary = true,

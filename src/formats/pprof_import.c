@@ -5,7 +5,7 @@
  *
  * A resource whose sample type is the period type, and whose values are multiples of the period,
  * has that interval. Of the others, the file does not state how many samples its values are, so
- * their kind is RESOURCE_EXACT, with a note.
+ * their kind is RESOURCE_SUMS, with a note.
  */
 #include <inttypes.h>
 #include <stdlib.h>

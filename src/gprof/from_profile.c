@@ -59,7 +59,7 @@ static uint32_t module_of_node(const struct profile *profile, uint32_t node)
 static uint32_t find_exact(const struct profile *profile, const char *name)
 {
 	uint32_t found = profile_find_resource(profile, name);
-	return found != PROFILE_NONE && profile->resources[found].kind == RESOURCE_EXACT ? found : PROFILE_NONE;
+	return found != PROFILE_NONE && !resource_has_samples(&profile->resources[found]) ? found : PROFILE_NONE;
 }
 
 void gmon_counted(const struct profile *profile, bool *marks)
@@ -154,7 +154,7 @@ static uint32_t choose_rate(struct making *making)
 	if (making->time == PROFILE_NONE)
 		return 100;
 	const struct profile_resource *resource = &making->profile->resources[making->time];
-	if (resource->kind == RESOURCE_EXACT) {
+	if (!resource_has_samples(resource)) {
 		making->per_hit = 0;
 		return EXACT_RATE;
 	}

@@ -205,7 +205,7 @@ static int open_views(struct truth *truth, const struct view_options *chosen, st
 	if (!truth->times)
 		return ERROR_MEMORY;
 	uint32_t calls = profile_find_resource(truth->profile, "calls");
-	if (calls == PROFILE_NONE || truth->profile->resources[calls].kind != RESOURCE_EXACT)
+	if (calls == PROFILE_NONE || resource_has_samples(&truth->profile->resources[calls]))
 		return 0;
 	options.resource = calls;
 	truth->calls = view_new(truth->profile, &options, error);
@@ -220,7 +220,7 @@ static void describe(struct truth *truth)
 	truth->unit = safe_word(profile_string(truth->profile, resource->unit), "gtick");
 	truth->is_time = strcmp(truth->unit, "ns") == 0;
 	truth->rate = truth->is_time ? SECOND_NS / interval : 1 / interval;
-	truth->is_exact = resource->kind == RESOURCE_EXACT;
+	truth->is_exact = !resource_has_samples(resource);
 	truth->total = (double)truth->times->total;
 	truth->independent = truth->times->independent;
 }
@@ -275,7 +275,7 @@ uint32_t truth_resource(const struct profile *profile)
 			continue;
 		bool is_cpu = strcmp(profile_string(profile, profile->resources[i].name), "cpu") == 0;
 		int rank =
-			1 + (profile->resources[i].kind != RESOURCE_EXACT) + is_cpu + (has_hits && has_hits[i] ? 4 : 0);
+			1 + resource_has_samples(&profile->resources[i]) + is_cpu + (has_hits && has_hits[i] ? 4 : 0);
 		if (rank > best_rank) {
 			best_rank = rank;
 			best = i;

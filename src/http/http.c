@@ -1,6 +1,7 @@
 #include "http/http.h"
 
 #define CURL_DISABLE_TYPECHECK
+#include <ctype.h>
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 #include <time.h>
 
 #include "base/buffer.h"
-#include "base/safe_text.h"
 
 enum {
 	CONNECT_S = 10,
@@ -215,9 +215,11 @@ static int fail(const struct http *http, CURLcode code, int error_code, struct e
 		return error_set(error, error_code, "%s",
 				 http->reason[0] ? http->reason : http->library.curl_easy_strerror_(code));
 	char line[sizeof(answer->text)];
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(answer->text, "\r\n"), answer->text);
-	const char *text = safe_word(line, "");
-	return error_set(error, error_code, "the server answered %ld%s%s", answer->status, text[0] ? ": " : "", text);
+	const char *first = answer->text + strspn(answer->text, " \t\r\n");
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(first, "\r\n"), first);
+	for (char *at = line; *at; at++)
+		*at = iscntrl((unsigned char)*at) ? '?' : *at;
+	return error_set(error, error_code, "the server answered %ld%s%s", answer->status, line[0] ? ": " : "", line);
 }
 
 static int send_request(struct http *http, struct error *error)

@@ -20,7 +20,7 @@ static bool things_are_sound(const struct profile *p)
 	for (size_t i = 0; i < p->resource_count; i++) {
 		const struct profile_resource *r = &p->resources[i];
 		if (!is_string(p, r->name) || !is_string(p, r->title) || !is_string(p, r->unit) ||
-		    !is_string(p, r->backend) || !is_string(p, r->note) || r->kind > RESOURCE_EXACT || r->interval == 0)
+		    !is_string(p, r->backend) || !is_string(p, r->note) || r->kind > RESOURCE_SUMS || r->interval == 0)
 			return false;
 	}
 	for (size_t i = 0; i < p->process_count; i++)

@@ -21,7 +21,7 @@ static bool has_name(const struct profile *profile, uint32_t resource, const cha
 static bool are_alike(const struct profile *profile, uint32_t a, uint32_t b)
 {
 	const struct profile_resource *first = &profile->resources[a], *second = &profile->resources[b];
-	return first->kind == RESOURCE_EXACT && second->kind == RESOURCE_EXACT && first->unit == second->unit;
+	return !resource_has_samples(first) && first->kind == second->kind && first->unit == second->unit;
 }
 
 /* Returns the resource like `like` whose name is that beginning and the ending, or PROFILE_NONE. */

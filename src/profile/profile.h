@@ -37,6 +37,8 @@ enum resource_kind {
 	RESOURCE_SAMPLED = 0, /* a hit row is one sample that crossed `count` interval boundaries */
 	RESOURCE_MERGED = 1,  /* a hit row has `count` samples of one hit each (imported data) */
 	RESOURCE_EXACT = 2,   /* `count` is the exact amount, in gticks */
+	RESOURCE_SUMS =
+		3, /* `count` is the amount, in gticks, that an unknown number of samples found (imported data) */
 };
 
 struct profile_resource {
@@ -334,7 +336,13 @@ static inline bool profile_samples_are_sound(const struct profile_hit *hit)
 	return hit->more_samples == 0 || hit->count % (UINT64_C(1) + hit->more_samples) == 0;
 }
 
-/* Returns the number of samples of a hit row: 0 for counts that no sample was taken for. */
+/* Returns whether the hits of a resource are a known number of samples, from which errors are computed. */
+static inline bool resource_has_samples(const struct profile_resource *resource)
+{
+	return resource->kind == RESOURCE_SAMPLED || resource->kind == RESOURCE_MERGED;
+}
+
+/* Returns the number of samples of a hit row: 0 for counts that no sample was taken for, and for unknown numbers. */
 static inline uint64_t profile_hit_samples(const struct profile *profile, const struct profile_hit *hit)
 {
 	uint8_t kind = profile->resources[hit->resource].kind;

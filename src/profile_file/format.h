@@ -50,8 +50,8 @@
 
 enum {
 	FORMAT_MAGIC_BYTES = 8,
-	FORMAT_MAJOR = 1, /* readers refuse a higher version */
-	FORMAT_MINOR = 9, /* a higher version adds block types, and columns at the end of a payload */
+	FORMAT_MAJOR = 1,  /* readers refuse a higher version */
+	FORMAT_MINOR = 10, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */

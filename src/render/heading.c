@@ -33,11 +33,13 @@ void samples_print(FILE *out, const struct view *view)
 {
 	const struct profile_resource *resource = view->resource;
 	const char *unit = profile_string(view->profile, resource->unit);
-	if (resource->kind == RESOURCE_EXACT) {
+	if (!resource_has_samples(resource)) {
 		bool is_corrected =
 			companion_of(view->profile, view->options.resource, COMPANION_ERROR) != PROFILE_NONE;
-		fprintf(out, "%" PRIu64 " gtick%s, %s", view->total, plural_ending("gtick", (double)view->total),
-			is_corrected ? "corrected" : "counted exactly");
+		fprintf(out, "%" PRIu64 " gtick%s%s", view->total, plural_ending("gtick", (double)view->total),
+			is_corrected                       ? ", corrected"
+			: resource->kind == RESOURCE_EXACT ? ", counted exactly"
+							   : "");
 		print_gtick(out, unit, 1);
 	} else {
 		fprintf(out, "%" PRIu64 " sample%s, ", view->samples, plural_ending("sample", (double)view->samples));
@@ -58,7 +60,7 @@ void samples_print(FILE *out, const struct view *view)
 
 const char *raw_name(const struct view *view)
 {
-	if (view->resource->kind == RESOURCE_EXACT)
+	if (!resource_has_samples(view->resource))
 		return "raw_gticks";
 	return view->total != view->samples ? "raw_hits" : "raw_samples";
 }
@@ -112,7 +114,7 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("no samples in this selection\n", out);
 	else if (view->resource->kind == RESOURCE_EXACT)
 		fputs("nothing counted: the program used none of this resource\n", out);
-	else if (view->resource->kind == RESOURCE_MERGED)
+	else if (view->resource->kind != RESOURCE_SAMPLED)
 		fputs("no samples: the imported file has none\n", out);
 	else if (reason && reason->severity != FINDING_NOTE)
 		print_line(out, "no samples: ", profile_string(view->profile, reason->text));

@@ -43,7 +43,7 @@ static void life_fields(FILE *out, const struct profile *profile, uint64_t start
 static void resource_rows(FILE *out, const struct info *info)
 {
 	const struct profile *profile = info->profile;
-	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	static const char *const kinds[] = { "sampled", "merged", "exact", "sums" };
 	for (size_t i = 0; i < profile->resource_count; i++) {
 		const struct profile_resource *resource = &profile->resources[i];
 		struct resource_sum sum = info_resource_sum(profile, (uint32_t)i);

@@ -88,7 +88,7 @@ static void print_total(FILE *out, const struct profile *profile, const struct p
 {
 	const char *unit = profile_string(profile, resource->unit);
 	char amount[96];
-	if (resource->kind == RESOURCE_EXACT) {
+	if (!resource_has_samples(resource)) {
 		fprintf(out, ", total %s",
 			render_count(amount, sizeof(amount), resource->total ? resource->total : sum->hits, unit));
 		return;
@@ -108,8 +108,8 @@ static void print_resource(FILE *out, const struct profile *profile, uint32_t in
 	render_safe_text(out, profile_string(profile, resource->name));
 	fputs(" (", out);
 	render_safe_text(out, profile_string(profile, resource->title));
-	if (resource->kind == RESOURCE_EXACT)
-		fputs("): counted exactly", out);
+	if (!resource_has_samples(resource))
+		fputs(resource->kind == RESOURCE_EXACT ? "): counted exactly" : "): amounts", out);
 	else
 		fprintf(out, "): every %s, %" PRIu64 " sample%s, %" PRIu64 " hit%s, %" PRIu64 " lost",
 			render_interval(amount, sizeof(amount), resource->interval,

@@ -70,7 +70,7 @@ static void json_heading(FILE *out, const struct result *result)
 /* Prints the numbers from which all figures of one selection are computed, or of one side of a comparison. */
 static void json_totals(FILE *out, const struct view *const *views, size_t count)
 {
-	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	static const char *const kinds[] = { "sampled", "merged", "exact", "sums" };
 	uint64_t hits = 0, samples = 0;
 	for (size_t i = 0; i < count; i++) {
 		hits += views[i]->total;

@@ -114,7 +114,7 @@ void fraction_print(FILE *out, const struct view *view, uint64_t hits, const str
 	fprintf(out, "%.4f", fraction);
 	if (painted)
 		paint_off(out, options);
-	if (view->resource->kind != RESOURCE_EXACT)
+	if (resource_has_samples(view->resource))
 		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->independent));
 }
 
@@ -125,7 +125,7 @@ char *render_share(char *text, size_t bytes, const struct view *view, uint64_t h
 	double share = hundred * fraction_of(hits, view->total);
 	double error = corrected ? hundred * fraction_of(*corrected, view->total)
 				 : hundred * analyze_error(hits, view->total, view->independent);
-	if (corrected || view->resource->kind != RESOURCE_EXACT)
+	if (corrected || resource_has_samples(view->resource))
 		snprintf(text, bytes, "%.1f %% %s%.1f", share, sign, error);
 	else
 		snprintf(text, bytes, "%.1f %%", share);
@@ -134,7 +134,7 @@ char *render_share(char *text, size_t bytes, const struct view *view, uint64_t h
 
 bool has_errors(const struct result *result)
 {
-	return result->errors || result->view->resource->kind != RESOURCE_EXACT;
+	return result->errors || resource_has_samples(result->view->resource);
 }
 
 double row_error(const struct result *result, size_t row, uint64_t hits)

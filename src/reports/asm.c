@@ -258,7 +258,7 @@ static void print_text(struct render_document *document, const struct result *re
 	const struct instruction_list *list = result->data;
 	const struct view *view = result->view;
 	struct printing printing = { .out = document->out, .document = document, .result = result };
-	const char *error = view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
+	const char *error = resource_has_samples(view->resource) ? " ±error" : "";
 	char format[128];
 	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s #%s > address instruction <callee>", error,
 		 error, raw_name(view));

@@ -20,7 +20,7 @@ static void print_text(struct render_document *document, const struct result *re
 	const struct label_group_list *list = result->data;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %slabels [#%s]",
-		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", raw_name(view));
+		 resource_has_samples(view->resource) ? "±error " : "", raw_name(view));
 	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;

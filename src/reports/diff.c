@@ -1,11 +1,13 @@
 #include "reports/diff.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/lookup.h"
 #include "base/array.h"
 #include "base/name_list.h"
+#include "profile/companion.h"
 
 /* One resource of all profiles. The arrays have a place for each profile, the profiles of A first. */
 struct comparison {
@@ -237,6 +239,19 @@ static int compare_resource(struct comparison *comparison, struct results *resul
 	return status;
 }
 
+/* Sets *uncompared to the reason why a resource that the first profile lacks is not compared. */
+static void find_added(const struct comparison *comparison, struct error *uncompared)
+{
+	const struct diff_request *request = comparison->request;
+	for (size_t i = 1; i < comparison->count && !uncompared->code; i++)
+		for (uint32_t k = 0; k < request->profiles[i]->resource_count && !uncompared->code; k++) {
+			const char *name = resource_name(request->profiles[i], k);
+			if (!companion_is(request->profiles[i], k) &&
+			    profile_find_resource(request->profiles[0], name) == PROFILE_NONE)
+				resource_missing(request->profiles[0], name_of(comparison, 0), name, uncompared);
+		}
+}
+
 /* Looks up all resources before the first view is made. */
 static int check_resources(struct comparison *comparison, struct error *uncompared, struct error *error)
 {
@@ -250,10 +265,15 @@ static int check_resources(struct comparison *comparison, struct error *uncompar
 		else if (!uncompared->code)
 			*uncompared = reason;
 	}
+	if (!uncompared->code && !request->resources_named)
+		find_added(comparison, uncompared);
 	if (uncompared->code && request->resources_named) {
 		*error = *uncompared;
 		return error->code;
 	}
+	if (uncompared->code && request->is_gate)
+		return error_set(error, ERROR_USAGE, "%s, and a gate compares all resources (-r chooses some)",
+				 uncompared->message);
 	if (compared == 0 && uncompared->code)
 		return error_set(error, ERROR_NOT_FOUND, "the profiles have no resource in common: %s",
 				 uncompared->message);
@@ -272,6 +292,34 @@ static int check_reports(const struct comparison *comparison, struct error *erro
 	return status;
 }
 
+/* A list that is not exact needs several recordings of each side. Returns ERROR_USAGE with the reason if it has fewer. */
+static int check_recordings(const struct comparison *comparison, const struct diff_list *list, struct error *error)
+{
+	static const char several[] = "several of each side: A1 A2 A3 -- B1 B2 B3";
+	if (list->is_exact || (list->runs[DIFF_A] > 1 && list->runs[DIFF_B] > 1))
+		return 0;
+	uint64_t lost = 0, all = 0;
+	for (size_t i = 0; i < comparison->count && lost == 0; i++) {
+		lost = diff_lost_events(list->views[i], &all);
+		if (lost > 0)
+			return error_set(
+				error, ERROR_USAGE,
+				"'%s' lost %" PRIu64 " of %" PRIu64 " %s, and without these a single recording "
+				"is not exact (record again, or with --backend bpf, or %s)",
+				name_of(comparison, i), lost, all,
+				profile_string(list->views[i]->profile, list->views[i]->resource->name), several);
+	}
+	const struct profile_resource *resource = list->views[0]->resource;
+	for (size_t i = 0; i < comparison->count && resource->kind == RESOURCE_EXACT; i++)
+		resource = list->views[i]->resource;
+	const char *how = resource->kind == RESOURCE_SUMS ? "is the sum of an unknown number of samples"
+			  : resource->kind == RESOURCE_SAMPLED && resource->interval == 1 ? "depends on the machine too"
+											  : "is sampled";
+	return error_set(error, ERROR_USAGE,
+			 "resource '%s' %s, and single recordings do not show how much equal programs differ (%s)",
+			 profile_string(list->views[0]->profile, list->views[0]->resource->name), how, several);
+}
+
 /* Marks the entries that exceed the limit. What the end of a recording lacks would look like an improvement. */
 static int gate(const struct comparison *comparison, struct error *error)
 {
@@ -283,11 +331,8 @@ static int gate(const struct comparison *comparison, struct error *error)
 					 request->names[k]);
 	for (size_t i = 0; i < comparison->list_count; i++) {
 		struct diff_list *list = comparison->lists[i];
-		if (!list->is_exact && (list->runs[DIFF_A] < 2 || list->runs[DIFF_B] < 2))
-			return error_set(error, ERROR_USAGE,
-					 "resource '%s' is sampled, and single recordings do not show how much equal "
-					 "programs differ (several of each side: A1 A2 A3 -- B1 B2 B3)",
-					 profile_string(list->views[0]->profile, list->views[0]->resource->name));
+		if (check_recordings(comparison, list, error) < 0)
+			return error->code;
 		diff_gate(list, request->limit, request->threshold);
 	}
 	return 0;

@@ -42,8 +42,8 @@ struct diff_request {
 /* Appends a result for each common resource, each section and each part of the section's report, and marks the entries of all of
  * them together (diff_mark). If no profile has the root of a default section, its result has `missing` set. With paths, results
  * without an entry are left out; a path that no result has is ERROR_NOT_FOUND. Sets *uncompared to the reason why the first resource
- * that another profile lacks is left out, or to code 0 if there is none. Returns 0 or a negative
- * error: ERROR_USAGE if a gate has single recordings of a sampled resource. */
+ * that a profile lacks is left out, or to code 0 if there is none. Returns 0 or a negative
+ * error: ERROR_USAGE if a gate has single recordings of a resource that is not exact, or a profile lacks a resource that it compares. */
 int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
 	       struct error *error);
 

@@ -74,8 +74,16 @@ static void print_total(FILE *out, const struct result *result)
 static void print_mark(FILE *out, const struct diff_list *list)
 {
 	const double percent = 100;
+	bool is_single = list->runs[DIFF_A] + list->runs[DIFF_B] == DIFF_SIDES;
+	if (is_single && !list->has_samples) {
+		fputs("        mark: none, since a file does not state how many samples its amounts are; several "
+		      "recordings "
+		      "of A and of B show how much equal programs differ\n",
+		      out);
+		return;
+	}
 	fputs("        mark: * where the amount changes", out);
-	if (list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES)
+	if (!is_single)
 		fprintf(out, " by more than equal programs differ; 1 of %.0f marks is chance", 1 / list->chance);
 	else if (!list->is_exact && isnan(list->spread))
 		fputs(" by more than sampling explains", out);
@@ -90,7 +98,8 @@ static void print_mark(FILE *out, const struct diff_list *list)
 static void print_heading(FILE *out, const struct result *result, const struct render_options *options)
 {
 	const struct diff_list *list = result->changes;
-	bool has_errors = !list->is_exact || list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES;
+	bool has_errors =
+		(!list->is_exact && list->has_samples) || list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES;
 	title_print(out, "Difference of ", result, options);
 	print_total(out, result);
 	print_side(out, list, DIFF_A);

@@ -61,7 +61,7 @@ static void print_text(struct render_document *document, const struct result *re
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
 	struct opened_sources opened = { 0 };
-	const char *error = result->view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
+	const char *error = resource_has_samples(result->view->resource) ? " ±error" : "";
 	char format[96];
 	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s file:line [#%s] text", error, error,
 		 raw_name(result->view));

@@ -118,7 +118,7 @@ static void print_text(const struct render_document *document, const struct resu
 	const struct page_list *list = result->data;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %smapping or (call_path) [#%s] pages, addresses",
-		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", raw_name(view));
+		 resource_has_samples(view->resource) ? "±error " : "", raw_name(view));
 	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;

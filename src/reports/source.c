@@ -87,7 +87,7 @@ static void print_text(struct render_document *document, const struct result *re
 {
 	const struct view *view = result->view;
 	char format[96];
-	const char *error = view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
+	const char *error = resource_has_samples(view->resource) ? " ±error" : "";
 	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s #%s line_number text", error, error,
 		 raw_name(view));
 	heading_print(document->out, result, format, &document->options);

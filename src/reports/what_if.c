@@ -82,7 +82,7 @@ static void print_paths(struct render_document *document, const struct result *r
 	const struct what_if *paths = prediction->terms.paths;
 	const uint64_t *affected = prediction->result.affected;
 	char format[96];
-	bool exact = view->resource->kind == RESOURCE_EXACT;
+	bool exact = !resource_has_samples(view->resource);
 	snprintf(format, sizeof(format), "usage_fraction %s(call_path) [#%s]%s", exact ? "" : "±error ", raw_name(view),
 		 has_factors ? " x factor" : "");
 	heading_print(out, result, format, options);

@@ -67,6 +67,22 @@ static bool is_needed(const struct adding *adding, const struct profile_resource
 	       store_names_resource(adding->selection, name, title);
 }
 
+/* Exact amounts and sums of an unknown number of samples add up to sums. Returns whether rows of these kinds can be added up. */
+static bool add_kind(const struct adding *adding, struct profile_resource *sum, const struct profile_resource *row)
+{
+	if (sum->kind == row->kind)
+		return true;
+	if (resource_has_samples(sum) || resource_has_samples(row))
+		return false;
+	const char *note = profile_string(adding->from, row->note);
+	int64_t id = row->kind == RESOURCE_SUMS ? profile_add_string(adding->to, note) : sum->note;
+	if (id < 0)
+		return false;
+	sum->kind = RESOURCE_SUMS;
+	sum->note = (uint32_t)id;
+	return true;
+}
+
 static int add_resource(const struct adding *adding, uint32_t id)
 {
 	const struct profile_resource row = adding->from->resources[id];
@@ -82,7 +98,7 @@ static int add_resource(const struct adding *adding, uint32_t id)
 	}
 	struct profile_resource *sum = &adding->to->resources[known];
 	adding->map->resources[id] = known;
-	if (sum->interval != row.interval || sum->kind != row.kind ||
+	if (sum->interval != row.interval || !add_kind(adding, sum, &row) ||
 	    strcmp(profile_string(adding->to, sum->unit), profile_string(adding->from, row.unit)) != 0)
 		return refuse_resource(adding, sum, &row);
 	bool is_known = sum->total && row.total && !__builtin_add_overflow(sum->total, row.total, &sum->total);

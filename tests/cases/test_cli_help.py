@@ -60,7 +60,7 @@ def test_formats_come_from_their_rows(profiles):
 	"""The help of an option that is not for all formats begins with the others. explore's help lists the formats that it writes."""
 	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
 	assert "--object NAME gmon, symbol-order: Write of the program" in export
-	assert "symbol-order: Export resource RES" in export
+	assert "symbol-order: Export only resource RES" in export
 	assert "--untrimmed folded, pprof, speedscope, firefox, callgrind, chrome, otlp: Show also" in export
 	assert "-o, --output FILE Write to FILE" in export
 	assert "--image FILE gmon: The program or library" in imported

@@ -6,7 +6,7 @@ import shutil
 from collections import namedtuple
 
 import pytest
-from cli_support import done
+from cli_support import done, run
 from hooks_support import Counted
 from json_support import valid_json
 from otlp_support import Otlp
@@ -21,6 +21,13 @@ ALL = ["--threshold", "0", "--limit", "0", "--format", "json"]
 FORMATS = ["folded", "pprof", "firefox", "speedscope", "callgrind", "chrome", "otlp"]
 SQL = """WITH RECURSIVE seq(i, x) AS (SELECT 1, 12345 UNION ALL SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM seq WHERE i < 300000)
 SELECT count(*), sum(length(t)) FROM (SELECT hex(x) AS t FROM seq ORDER BY x);"""
+
+
+@pytest.mark.parametrize("format_name", ["folded", "pprof"])
+def test_a_second_resource_is_refused(profiles, format_name):
+	"""The last one alone would be written."""
+	result = run("export", "--format", format_name, "-r", "cpu", "-r", "calls", "-o", "-", profiles / "whole.data")
+	assert result.returncode == 2 and "-r can be given once to 'export' (run it once for each resource)" in result.stderr
 
 
 @pytest.fixture(scope="module")

@@ -112,6 +112,19 @@ def test_calls_and_events_of_a_trace(traced):
 	assert ticks == sorted((line.time_ns, line.name) for line in lines if line.kind == "sample")
 
 
+def test_a_function_of_a_trace_is_the_one_of_the_counts(traced, tmp_path):
+	"""Its calls and its counts have the same library and file, so that a reader finds one function and not two."""
+	shared = exported(traced).document["shared"]
+	table, places = shared["funcTable"], {}
+	for name, resource, source in zip(table["name"], table["resource"], table["source"]):
+		places.setdefault(shared["stringArray"][name], set()).add((resource, source))
+	assert "main" in places and all(len(found) == 1 for name, found in places.items() if name), places
+	assert all(resource >= 0 for name, found in places.items() if name for resource, _ in found), places
+	output = tmp_path / "trace.json.gz"
+	done("export", "--format", "firefox", "-o", output, traced)
+	assert "@[imported]" not in done("report", "--functions", output)
+
+
 def test_a_range_of_a_trace(traced):
 	times = sorted(line.time_ns for line in event_lines(traced))
 	start, end = times[len(times) // 3], times[2 * len(times) // 3]

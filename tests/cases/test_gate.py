@@ -372,6 +372,57 @@ def test_gate_refuses_single_recordings(tmp_path):
 		assert "resource 'samples' is sampled, and single recordings do not show how much equal programs differ (several" in result.stderr
 
 
+@pytest.mark.parametrize("form", ["firefox", "speedscope", "chrome", "callgrind"])
+def test_sums_of_samples_are_no_exact_gate(tmp_path, form):
+	"""A file of another tool has sums of times, and not the number of samples. Equal programs differ by sampling."""
+	for name, own in (("a", "52"), ("b", "61"), ("a2", "55"), ("b2", "58")):
+		script = "".join(f"prog 7 1.{i:06d}: 1000000 cpu-clock:\n\t401000 parse+0x1 (/bin/prog)\n\t402000 main+0x1 (/bin/prog)\n\n" for i in range(int(own)))
+		(tmp_path / f"{name}.script").write_text(script)
+		done("export", "--format", form, "-r", "cpu-clock", "-o", f"{name}.{form}", f"{name}.script", directory=tmp_path)
+	a, b, a2, b2 = (f"{name}.{form}" for name in ("a", "b", "a2", "b2"))
+	result = run("diff", "--fail-above", 5, a, b, directory=tmp_path)
+	assert result.returncode == 2 and "is the sum of an unknown number of samples, and single recordings do not show how much" in result.stderr, result.stderr
+	shown = done("diff", a, b, directory=tmp_path)
+	assert "mark: none, since a file does not state how many samples" in shown and "\n* " not in shown
+	assert "gate: no change above +5 %" in done("diff", "--fail-above", 5, a, a2, "--", b, b2, directory=tmp_path)
+	report = done("report", "--functions", a, directory=tmp_path)
+	assert "does not state how many samples these are" in report and "counted exactly" not in report
+
+
+def test_one_exact_side_is_no_exact_gate(tmp_path):
+	"""Valgrind counts Ir; the other side is sampled."""
+	(tmp_path / "exact.cg").write_text("# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 200\n")
+	(tmp_path / "sums.cg").write_text("# callgrind format\ncreator: cpprof 0\nevents: Ir\nevent: Ir : Ir (event)\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 300\ntotals: 1300\n")
+	gate = ["diff", "--functions", "--fail-above", 5]
+	for words in (["exact.cg", "sums.cg"], ["sums.cg", "exact.cg"]):
+		result = run(*gate, *words, directory=tmp_path)
+		assert result.returncode == 2 and "resource 'Ir' is the sum of an unknown number of samples" in result.stderr, result.stderr
+	(tmp_path / "more.cg").write_text((tmp_path / "exact.cg").read_text().replace("2 200", "2 300"))
+	assert run(*gate, "exact.cg", "more.cg", directory=tmp_path).returncode == 3
+
+
+def test_gate_needs_all_resources_on_both_sides(tmp_path):
+	text = "# callgrind format\nevents: {}\nfl=a.c\nfn=main\n1 1000 7\n"
+	(tmp_path / "two.cg").write_text(text.format("Ir Dr"))
+	(tmp_path / "one.cg").write_text(text.format("Ir").replace(" 7\n", "\n"))
+	for words in (["two.cg", "one.cg"], ["one.cg", "two.cg"]):
+		result = run("diff", "--functions", "--fail-above", 0, *words, directory=tmp_path)
+		assert result.returncode == 2 and "'one.cg' has no resource 'Dr'; it has Ir, and a gate compares all resources (-r chooses some)" in result.stderr, result.stderr
+		assert "some resources were not compared: 'one.cg' has no resource 'Dr'" in run("diff", "--functions", *words, directory=tmp_path).stderr
+		assert run("diff", "--functions", "-r", "Ir", "--fail-above", 0, *words, directory=tmp_path).returncode == 0
+
+
+def test_recording_twice_on_a_side(tmp_path):
+	"""A copy, a link or the file itself would look like a run without any difference."""
+	a, b = recordings(tmp_path, "a", EQUAL[:2]), recordings(tmp_path, "b", SLOWER[:2])
+	(tmp_path / "copy.data").write_bytes((tmp_path / b[0]).read_bytes())
+	(tmp_path / "link.data").symlink_to(b[0])
+	for again in (b[0], "copy.data", "link.data"):
+		result = run("diff", "--fail-above", 5, *a, "--", *b, again, directory=tmp_path)
+		assert result.returncode == 2 and f"'{b[0]}' and '{again}' are the same recording, and a side needs independent ones" in result.stderr
+	assert run("diff", *a, "--", *a, directory=tmp_path).returncode == 0
+
+
 def test_gate_refuses_incomplete_recordings(tmp_path):
 	"""The samples that a killed recorder did not write would pass as an improvement."""
 	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
@@ -417,7 +468,7 @@ def test_allocations_as_a_gate(tmp_path, way, flags):
 				return
 		pytest.skip("each of 5 recordings lost samples")
 
-	for name, rounds in (("a", 100), ("same", 100), ("more", 101)):
+	for name, rounds in (("a", 100), ("same", 100), ("more", 101), ("more2", 101)):
 		recorded(name, rounds)
 	each = {"allocs": 9, "alloc-bytes": 100 + 3 * 40 + 500 + 70 + 48 + 8192 + 640 + 24 + 77}
 	for resource, amount in each.items():
@@ -435,7 +486,7 @@ def test_allocations_as_a_gate(tmp_path, way, flags):
 		assert run(*words, "--fail-above", 2, "a.data", "more.data", directory=tmp_path).returncode == 0
 		assert run(*words, "--fail-above", 0, "more.data", "a.data", directory=tmp_path).returncode == 0
 		# Several recordings agree.
-		result = run(*words, "--fail-above", 0, "a.data", "same.data", "--", "more.data", "more.data", directory=tmp_path)
+		result = run(*words, "--fail-above", 0, "a.data", "same.data", "--", "more.data", "more2.data", directory=tmp_path)
 		assert result.returncode == 3 and all(cause["error"] < 1e-9 for cause in valid_json(result.stdout)["gate"]["causes"])
 
 

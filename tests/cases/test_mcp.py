@@ -102,7 +102,7 @@ def test_every_tool_prints_what_the_command_prints(client, profiles):
 	same(["explain", "--budget", "700", "whole.data"], "explain", file="whole.data", budget=700)
 	same(["info", "whole.data"], "info", file="whole.data")
 	same(["diff", "-r", "cpu", "whole.data", "lossy.data"], "diff", a=["whole.data"], b=["lossy.data"], resource="cpu")
-	same(["diff", "whole.data", "whole.data", "--", "whole.data"], "diff", a=["whole.data", "whole.data"], b=["whole.data"])
+	same(["diff", "whole.data", "lossy.data", "--", "whole.data"], "diff", a=["whole.data", "lossy.data"], b=["whole.data"])
 	same(["whatif", "forms.data", "main;invoice=0.5"], "whatif", file="forms.data", terms=["main;invoice=0.5"])
 	same(["report", "--down", "main", "-r", "cpu", "-r", "page-faults", "whole.data"], "report_down", file="whole.data", function="main",
 		resource=["cpu", "page-faults"])

@@ -112,6 +112,18 @@ def test_recordings_that_cannot_be_added_up(tmp_path):
 	assert out.read_bytes() == one.read_bytes() and sorted(path.name for path in tmp_path.glob("out*")) == ["out.data"]
 
 
+def test_exact_amounts_and_sums_of_samples_are_sums(tmp_path):
+	"""Amounts that Valgrind counted, and amounts of an unknown number of samples."""
+	text = "# callgrind format\n{}events: Ir\n{}fl=a.c\nfn=main\n1 1000\ntotals: 1000\n"
+	(tmp_path / "exact.cg").write_text(text.format("", ""))
+	(tmp_path / "sums.cg").write_text(text.format("creator: cpprof 0\n", "event: Ir : Ir (event)\n"))
+	out = tmp_path / "out.data"
+	for names, kind in (["exact.cg", "sums.cg"], "sums"), (["sums.cg", "exact.cg"], "sums"), (["exact.cg", "exact.cg"], "exact"):
+		done("merge", "-o", out, *[tmp_path / name for name in names])
+		resource, = json.loads(done("info", "--format", "json", out))["resources"]
+		assert (resource["kind"], resource["hits"], "how many samples" in resource["note"]) == (kind, 2000, kind == "sums")
+
+
 def test_different_resources(tmp_path, profiles):
 	one = folded(tmp_path, "one", {"main": 3})
 	result = run("merge", "-o", tmp_path / "out.data", one, profiles / "whole.data")

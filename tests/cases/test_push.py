@@ -2,6 +2,7 @@
 import email
 import email.policy
 import json
+import os
 import subprocess
 import urllib.parse
 
@@ -64,6 +65,27 @@ def test_name_tags_headers_and_selection(profiles):
 	assert profile.totals() == Pprof(done("export", "--format", "pprof", "-r", "page-faults", "--to", "0.002", path, text=False)).totals()
 
 
+def test_only_the_first_line_of_an_answer_is_shown(profiles):
+	with Server((400, {}, "\r\nbad \x1b[31mthing\nsecond")) as server:
+		result = run("push", server.url, profiles / "forms.data")
+	check_failure(result, "the server answered 400: bad ?[31mthing (after 1 attempt;")
+	assert "second" not in result.stderr
+
+
+def test_a_profile_without_a_start_has_the_time_of_its_file(tmp_path):
+	"""forms.folded has no time; a store uses the time of the file, too."""
+	path = tmp_path / "a.folded"
+	path.write_text("main;parse 30\n")
+	os.utime(path, (1_700_000_000, 1_700_000_000))
+	with Server() as server:
+		assert run("push", server.url, path).returncode == 0
+		assert run("push", "--server", "otlp", server.url, path).returncode == 0
+	(target, _, _), (_, _, body) = server.requests
+	assert query(target)[1]["from"] == "1700000000" and query(target)[1]["until"] in ("1700000000", "1700000001")
+	exported = done("export", "--format", "otlp", path, text=False)
+	assert exported == body and (1_700_000_000 * 10**9).to_bytes(8, "little") in exported
+
+
 def test_a_receiver_of_otlp_gets_the_bytes_of_export(profiles):
 	path = profiles / "whole.data"
 	with Server() as server:
@@ -104,7 +126,7 @@ def test_retries_end(profiles):
 def test_a_final_answer_is_not_repeated(profiles, answer):
 	with Server(answer) as server:
 		result = run("push", server.url, profiles / "forms.data")
-	check_failure(result, f"the server answered {answer[0]}", "after 1 attempt;")
+	check_failure(result, f"the server answered {answer[0]}: {answer[2].replace(chr(27), '?')} (after 1 attempt;")
 	assert len(server.requests) == 1 and "\x1b" not in result.stderr
 
 
@@ -121,7 +143,9 @@ def test_usage(profiles):
 			(["push", "--server", "influx", "http://h", path], "unknown kind of server 'influx' (pyroscope or otlp)"),
 			(["push", "--server", "otlp", "--tag", "a=b", "http://h", path], "--tag cannot be combined with --server otlp"),
 			(["push", "--server", "otlp", "--name", "a", "http://h", path], "--name cannot be combined with --server otlp"),
-			(["push", "--tag", "a", "http://h", path], "--tag 'a' has no value"), (["push", "--header", "a", "http://h", path], "--header 'a' is no header"),
+			(["push", "--tag", "a", "http://h", path], "--tag 'a' has no value"),
+			(["push", "--tag", "k=v,}&", "http://h", path], "--tag 'k=v,}&' has a value with one of ,{}"), (["push", "--tag", "k,=v", "http://h", path], "has a key that is not of letters"),
+			(["push", "--tag", "=v", "http://h", path], "has a key that is not of letters"), (["push", "-r", "cpu", "-r", "page-faults", "http://h", path], "-r can be given once to 'push'"), (["push", "--header", "a", "http://h", path], "--header 'a' is no header"),
 			(["push", "--retries", "21", "http://h", path], "--retries 21 is out of range (0 to 20)")):
 		result = run(*words)
 		assert result.returncode == 2 and message in result.stderr, (words, result.stderr)

@@ -30,7 +30,7 @@ static int show_resources(struct session *session, FILE *out, struct error *erro
 		render_safe_text(out, profile_string(profile, resource->title));
 		fputs("), ", out);
 		totals_print(out, profile, i, totals[i]);
-		if (resource->kind != RESOURCE_EXACT) {
+		if (resource_has_samples(resource)) {
 			char interval[64];
 			render_interval(interval, sizeof(interval), resource->interval,
 					profile_string(profile, resource->unit));

@@ -163,7 +163,7 @@ uint64_t *totals_new(const struct profile *profile, struct error *error)
 void totals_print(FILE *out, const struct profile *profile, uint32_t resource, uint64_t total)
 {
 	const struct profile_resource *row = &profile->resources[resource];
-	if (row->kind == RESOURCE_EXACT) {
+	if (!resource_has_samples(row)) {
 		char amount[64];
 		fputs(render_amount(amount, sizeof(amount), (double)total, profile_string(profile, row->unit)), out);
 	} else {

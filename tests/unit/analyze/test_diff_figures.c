@@ -22,7 +22,9 @@ struct comparison {
 	double spread;
 };
 
-static struct diff_list *compare(const struct comparison *comparison, enum resource_kind kind)
+/* Recording i has the kind kinds[i % count]. */
+static struct diff_list *compare_kinds(const struct comparison *comparison, const enum resource_kind *kinds,
+				       size_t kind_count)
 {
 	struct paths paths[RUNS_MAX];
 	struct view *views[RUNS_MAX];
@@ -30,7 +32,7 @@ static struct diff_list *compare(const struct comparison *comparison, enum resou
 	struct error error;
 	size_t count = comparison->counts[DIFF_A] + comparison->counts[DIFF_B];
 	for (size_t run = 0; run < count; run++) {
-		paths_start(&paths[run], kind);
+		paths_start(&paths[run], kinds[run % kind_count]);
 		paths[run].profile->resources[0].interval = comparison->interval[run];
 		for (int i = 0; i < ENTRIES; i++)
 			if (comparison->hits[run][i] > 0)
@@ -49,6 +51,11 @@ static struct diff_list *compare(const struct comparison *comparison, enum resou
 		paths_end(&paths[run]);
 	}
 	return list;
+}
+
+static struct diff_list *compare(const struct comparison *comparison, enum resource_kind kind)
+{
+	return compare_kinds(comparison, &kind, 1);
 }
 
 static const struct diff_entry *entry_of(const struct diff_list *list, int index)
@@ -278,12 +285,61 @@ static void exact_differences_are_marked(void **state)
 	diff_list_free(list);
 }
 
+/* Sums of an unknown number of samples: a single recording a side has no marks; several show how much equal ones differ. */
+static void sums_need_several_recordings(void **state)
+{
+	const struct comparison single = { .counts = { 1, 1 },
+					   .interval = { 1, 1 },
+					   .hits = { { 5000000, 700000 }, { 5000000, 900000 } },
+					   .spread = 0.05 };
+	const struct comparison several = { .counts = { 2, 2 },
+					    .interval = { 1, 1, 1, 1 },
+					    .hits = { { 50000000, 7000000, 2000000, 900000, 1000000 },
+						      { 51000000, 7300000, 2200000, 800000, 1000000 },
+						      { 50500000, 7100000, 4900000, 900000, 2000000 },
+						      { 50200000, 7200000, 5100000, 900000, 2000000 } } };
+	(void)state;
+	struct diff_list *list = compare(&single, RESOURCE_SUMS);
+	assert_false(list->is_exact || list->has_samples);
+	assert_near(list->total_error, NAN);
+	assert_near(entry_of(list, 1)->p, NAN);
+	assert_near(entry_of(list, 1)->error, NAN);
+	assert_false(entry_of(list, 1)->significant);
+	diff_list_free(list);
+	list = compare(&several, RESOURCE_SUMS);
+	assert_false(list->is_exact || list->has_samples);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(entry_of(list, i)->significant, i == 2);
+	/* One sample, and then two, in each recording: the other entries show that this is chance. */
+	assert_true(entry_of(list, 4)->error > 0);
+	diff_list_free(list);
+}
+
+/* One exact side does not make the comparison exact. */
+static void one_exact_side_is_not_enough(void **state)
+{
+	const struct comparison c = {
+		.counts = { 1, 1 }, .interval = { 1, 1 }, .hits = { { 1000, 10 }, { 1000, 11 } }, .spread = 0.05
+	};
+	static const enum resource_kind kinds[][2] = { { RESOURCE_EXACT, RESOURCE_MERGED },
+						       { RESOURCE_MERGED, RESOURCE_EXACT },
+						       { RESOURCE_EXACT, RESOURCE_SUMS } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct diff_list *list = compare_kinds(&c, kinds[i], 2);
+		assert_false(list->is_exact);
+		assert_false(entry_of(list, 1)->significant);
+		diff_list_free(list);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(single_recordings_are_compared),  cmocka_unit_test(ten_expected_samples_are_enough),
 		cmocka_unit_test(several_recordings_are_compared), cmocka_unit_test(empty_recordings_are_compared),
-		cmocka_unit_test(exact_differences_are_marked),
+		cmocka_unit_test(exact_differences_are_marked),    cmocka_unit_test(sums_need_several_recordings),
+		cmocka_unit_test(one_exact_side_is_not_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,81 @@ static void a_diff_keeps_common_resources(void **state)
 	paths_end(&other);
 }
 
+/* Makes two recordings of a resource. The second one has another event, and `lost` more that it lacks. */
+static int gate_of(const char *name, enum resource_kind kind, uint64_t interval, uint64_t lost, size_t *exceeding,
+		   struct error *error)
+{
+	struct paths sides[2];
+	struct results results = { 0 };
+	struct error uncompared = { 0 };
+	for (size_t i = 0; i < 2; i++) {
+		paths_start(&sides[i], kind);
+		struct profile_resource *row = &sides[i].profile->resources[0];
+		row->name = (uint32_t)profile_add_string(sides[i].profile, name);
+		row->interval = interval;
+		row->lost = i == 1 ? lost : 0;
+		row->total = (100 + i + row->lost) * interval;
+		sides[i].profile->ended = true;
+		for (size_t k = 0; k < 100 + i; k++)
+			paths_add(&sides[i], "main;a", 1);
+	}
+	const struct diff_request request = {
+		.profiles = (const struct profile *[]){ sides[0].profile, sides[1].profile },
+		.names = (const char *[]){ "a.data", "b.data" },
+		.counts = { 1, 1 },
+		.views = (const struct view_options[]){ { .thread = VIEW_ANY }, { .thread = VIEW_ANY } },
+		.resources = (uint32_t[]){ 0 },
+		.resource_count = 1,
+		.sections = { { .report = report_find("functions") } },
+		.section_count = 1,
+		.is_gate = true,
+		.spread = 0.05,
+		.chance = DIFF_CHANCE,
+	};
+	int status = diff_build(&request, &results, &uncompared, error);
+	*exceeding = status == 0 ? render_exceeding(&results) : 0;
+	results_release(&results);
+	paths_end(&sides[0]);
+	paths_end(&sides[1]);
+	return status;
+}
+
+/* A gate of single recordings needs exact ones: each event of a resource on which the program alone decides. */
+static void gates_need_exact_recordings(void **state)
+{
+	static const struct {
+		const char *name;
+		enum resource_kind kind;
+		uint64_t interval, lost;
+		const char *reason; /* NULL: it is exact */
+	} rows[] = {
+		{ "calls", RESOURCE_EXACT, 1, 0, NULL },
+		{ "allocs", RESOURCE_SAMPLED, 1, 0, NULL },
+		{ "alloc-bytes", RESOURCE_SAMPLED, 1, 0, NULL },
+		{ "syscalls", RESOURCE_SAMPLED, 1, 0, NULL },
+		{ "syscalls:read", RESOURCE_SAMPLED, 1, 0, NULL },
+		{ "own:cells", RESOURCE_SAMPLED, 1, 0, NULL },
+		{ "allocs", RESOURCE_SAMPLED, 10, 0, "resource 'allocs' is sampled, and single" },
+		{ "allocs", RESOURCE_SAMPLED, 1, 7,
+		  "'b.data' lost 7 of 108 allocs, and without these a single recording is not exact (record again, or "
+		  "with --backend bpf, or several of each side: A1 A2 A3 -- B1 B2 B3)" },
+		{ "page-faults", RESOURCE_SAMPLED, 1, 0, "resource 'page-faults' depends on the machine too, and" },
+		{ "owner", RESOURCE_SAMPLED, 1, 0, "resource 'owner' depends on the machine too, and" },
+		{ "samples", RESOURCE_MERGED, 1, 0, "resource 'samples' is sampled, and" },
+		{ "cpu", RESOURCE_SUMS, 1, 0, "resource 'cpu' is the sum of an unknown number of samples, and" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct error error = { 0 };
+		size_t exceeding;
+		int status = gate_of(rows[i].name, rows[i].kind, rows[i].interval, rows[i].lost, &exceeding, &error);
+		assert_int_equal(status, rows[i].reason ? ERROR_USAGE : 0);
+		assert_int_equal(exceeding > 0, !rows[i].reason);
+		if (rows[i].reason)
+			assert_memory_equal(error.message, rows[i].reason, strlen(rows[i].reason));
+	}
+}
+
 /* Builds any report, with an argument of the type that it takes. */
 static void build_any(const struct report *report)
 {
@@ -206,6 +281,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_list_for_each_resource, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_root_must_be_somewhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_diff_keeps_common_resources, set_up, tear_down),
+		cmocka_unit_test(gates_need_exact_recordings),
 		cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

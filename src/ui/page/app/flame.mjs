@@ -3,7 +3,7 @@
 import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, NO_LABEL, Picture, amount } from "./engine.mjs";
 import { Paints, colourOf, styles } from "./colours.mjs";
 import { canvasMost, count, counted, element, fitted, lettersIn, onWidth, percent, safe, shortened } from "./format.mjs";
-import { choices, choose, resource } from "./state.mjs";
+import { choices, choose, hasSamples, resource } from "./state.mjs";
 import { canTransform, openMenu, transformByKey } from "./transforms.mjs";
 
 /** @typedef {import("./engine.mjs").Box} Box */
@@ -526,7 +526,7 @@ export function nameOf(picture, box) {
 /** "67.1 % ±1.8": a share of a picture's hits, with the error that reports print.
  *  @param {Picture} picture @param {number} hits */
 function shareText(picture, hits) {
-	const error = resource().kind === "exact" || picture.compares ? 0 : picture.error(hits);
+	const error = !hasSamples(resource()) || picture.compares ? 0 : picture.error(hits);
 	return percent(picture.total ? hits / picture.total : 0, error);
 }
 

@@ -2,7 +2,7 @@
 
 import { amount, start } from "./engine.mjs";
 import { counted, element, percent, safe, shortened } from "./format.mjs";
-import { choices, choose, info, infos, onChange, range, readInfos, resource, selectedTotals, sideName, timeText } from "./state.mjs";
+import { choices, choose, countedHow, hasSamples, info, infos, onChange, range, readInfos, resource, selectedTotals, sideName, timeText } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
@@ -43,7 +43,7 @@ function header() {
 	document.title = `${safe(name)} · cpprof`;
 	return element("header", {}, [
 		element("h1", { title: safe(name) }, [shortened(name, 90)]),
-		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(samples, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
+		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row && !hasSamples(row) ? countedHow(row) : counted(samples, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
 			element("button", { className: warnings ? "link warning" : "link", onclick: () => choose({ view: "findings" }) },
 				[warnings ? counted(warnings, "finding") : "no losses"])]),
 		...missing.map((finding) => element("p", { className: "warning" }, [`Not all of the recording: ${finding.text}.`])),

@@ -44,6 +44,18 @@ function readLink() {
 		choices[key] = link.get(key) ?? DEFAULTS[key];
 }
 
+/** Returns whether the hits of a resource are a known number of samples, from which errors are computed.
+ *  @param {any} row */
+export function hasSamples(row) {
+	return row.kind === "sampled" || row.kind === "merged";
+}
+
+/** How a resource without known samples was recorded.
+ *  @param {any} row */
+export function countedHow(row) {
+	return row.kind === "exact" ? "counted exactly" : "an unknown number of samples";
+}
+
 /** The link that restores these choices.
  *  @param {Partial<Choices>} changes */
 export function linkOf(changes) {

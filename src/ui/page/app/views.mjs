@@ -6,7 +6,7 @@ import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./fla
 import { count, counted, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { fixedLegend, moduleLegend } from "./legend.mjs";
 import { showStacks } from "./stacks.mjs";
-import { choices, choose, info, infos, laneKey, linkOf, otherLabels, recordingsOf, resource, selection, sideName, toggledLabel } from "./state.mjs";
+import { choices, choose, countedHow, hasSamples, info, infos, laneKey, linkOf, otherLabels, recordingsOf, resource, selection, sideName, toggledLabel } from "./state.mjs";
 import { hasSource, lineText, showSource } from "./source.mjs";
 import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
@@ -190,7 +190,7 @@ function treeRow(picture, box, depth, room) {
 	name.style.paddingLeft = `min(${depth * 12}px, 40%)`; // figures stay in their columns, however deep the path
 	const row = resource();
 	const cells = [
-		bar(box.weight / picture.total, row.kind === "exact" ? 0 : picture.error(box.weight)),
+		bar(box.weight / picture.total, hasSamples(row) ? picture.error(box.weight) : 0),
 		element("span", { className: "number" }, [amount(box.weight * row.interval, row.unit)]), name,
 	];
 	const menu = (/** @type {HTMLElement} */ shown) => box.joined ? shown
@@ -580,7 +580,7 @@ function resourceTable(resources) {
 	return table({ caption: "How each resource was recorded", rows: resources, sorted: 0, columns: [
 		{ name: "resource", isText: true, text: (row) => safe(row.title), value: (row) => row.title },
 		{ name: "recorded", isText: true, value: (row) => row.interval,
-			text: (row) => row.kind === "exact" ? "counted exactly" : `every ${interval(row.interval, row.unit)}` },
+			text: (row) => hasSamples(row) ? `every ${interval(row.interval, row.unit)}` : countedHow(row) },
 		{ name: "samples", text: (row) => count(row.samples), value: (row) => row.samples },
 		{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
 		{ name: "lost", text: (row) => count(row.lost), value: (row) => row.lost },
