@@ -1,18 +1,21 @@
 /*
- * Simulates the windows of a service over weeks, and counts what `cpprof regress` reports of them: the choice of the windows, the comparison
+ * Simulates the windows of services over weeks, and counts what `cpprof regress` reports of them: the choice of the windows, the comparison
  * and its marks are the command's own functions, on profiles that are made here instead of read from a store.
  *
- *   regress WEEKS CHECKED HOSTS NOISE DAY CHANGE
+ *   regress WEEKS CHECKED SERVICES HOSTS SAMPLES NOISE DAY CHANGE
  *
- * prints as JSON in how many of WEEKS weeks a change is found, and the false alarms a week in CHECKED of them.
+ * prints as JSON in how many of WEEKS weeks a change of one service is found, and the false alarms a week of all services in CHECKED of them.
  *
- *   NOISE   standard deviation by which the true share of a path differs from hour to hour, in the whole fleet, in percent
- *   DAY     by so much shares rise and fall over the day, in percent: each path at an hour of its own
- *   CHANGE  of the path `planted`, which has 1 % of the time, in the last hour of a week, in percent
+ *   SERVICES how many equal services the store has
+ *   HOSTS    of a service
+ *   SAMPLES  of a host in an hour, on average
+ *   NOISE    standard deviation by which the true share of a path differs from hour to hour, in the whole fleet, in percent
+ *   DAY      by so much shares rise and fall over the day, in percent: each path at an hour of its own
+ *   CHANGE   of the path `planted`, which has 1 % of the time, in the last hour of a week, in percent
  *
  * A week is found if its last hour, compared with the 7 days before, has the planted path among what is reported. False alarms are hours of a
  * week without a change, each compared once with the 7 days before it, for which anything is reported. Each host adds noise of its own to its shares:
- * 10 %. Hosts are sampled at 19 Hz, and are busy for a fifth of the time on one processor.
+ * 10 %.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -28,12 +31,13 @@
 
 enum { PARTS = 20, LEAVES = 200, HOUR_S = 3600, WEEK_HOURS = 168, HOURS_MOST = 2 * WEEK_HOURS };
 
-static const double SAMPLES_A_HOST = 19.0 * HOUR_S / 5, HOST_NOISE = 0.10, PLANTED_SHARE = 0.01;
+static const double HOST_NOISE = 0.10, PLANTED_SHARE = 0.01;
 
 struct model {
 	double shares[LEAVES]; /* leaf 0 is the planted one */
 	double phases[LEAVES];
-	double hosts, noise, day;
+	double hosts, samples, noise, day;
+	size_t services;
 };
 
 static void give_up(const char *message)
@@ -144,7 +148,7 @@ static struct profile *make_window(const struct model *model, int hour, double c
 			part = add_node(profile, top, name);
 		snprintf(name, sizeof(name), "leaf_%d", i);
 		uint32_t node = add_node(profile, part, i == 0 ? "planted" : name);
-		uint64_t hits = poisson(model->hosts * SAMPLES_A_HOST * weights[i] / sum);
+		uint64_t hits = poisson(model->hosts * model->samples * weights[i] / sum);
 		const struct profile_hit row = {
 			.count = hits, .node = node, .thread = PROFILE_NONE, .more_samples = (uint32_t)(hits - 1)
 		};
@@ -169,7 +173,7 @@ static bool has_planted(struct diff_list *list)
 }
 
 /* Compares an hour with the week before it. Returns the number of entries that are reported, and sets *is_found to whether the planted path is one. */
-static size_t compare(struct profile *const *week, struct profile *last, bool *is_found)
+static size_t compare(const struct model *model, struct profile *const *week, struct profile *last, bool *is_found)
 {
 	const struct profile *profiles[REGRESS_WINDOWS_MOST + 1];
 	static struct view_options views[REGRESS_WINDOWS_MOST + 1];
@@ -196,7 +200,7 @@ static size_t compare(struct profile *const *week, struct profile *last, bool *i
 		.sections = { { .report = report_find("functions"), .is_default = true },
 			      { .report = report_find("down"), .root = "main", .is_default = true } },
 		.section_count = DIFF_SECTIONS,
-		.chance = regress_chance(HOUR_S, 1),
+		.chance = regress_chance(HOUR_S, model->services),
 	};
 	if (diff_build(&request, &results, &uncompared, &error) < 0)
 		give_up(error.message);
@@ -210,31 +214,43 @@ static size_t compare(struct profile *const *week, struct profile *last, bool *i
 	return reported;
 }
 
+/* Simulates a week of each service and the week before it. Returns the number of false alarms in all hours of the week, and adds to *found whether
+ * the change in the first service's last hour is found. */
+static int simulate(const struct model *model, double change, bool is_checked, int *found)
+{
+	struct profile *hours[HOURS_MOST];
+	bool is_found;
+	int alarms = 0;
+	for (size_t service = 0; service < (is_checked ? model->services : 1); service++) {
+		for (int i = 0; i < HOURS_MOST; i++)
+			hours[i] = make_window(model, i, 1);
+		for (int i = 0; i < WEEK_HOURS && is_checked; i++)
+			alarms += compare(model, &hours[i], hours[WEEK_HOURS + i], &is_found) > 0;
+		struct profile *changed = make_window(model, HOURS_MOST - 1, change);
+		compare(model, &hours[WEEK_HOURS - 1], changed, &is_found);
+		*found += service == 0 && is_found;
+		profile_free(changed);
+		for (int i = 0; i < HOURS_MOST; i++)
+			profile_free(hours[i]);
+	}
+	return alarms;
+}
+
 int main(int count, char **words)
 {
-	enum { WEEKS = 1, CHECKED, HOSTS, NOISE, DAY, CHANGE, WORDS };
+	enum { WEEKS = 1, CHECKED, SERVICES, HOSTS, SAMPLES, NOISE, DAY, CHANGE, WORDS };
 	if (count != WORDS)
-		give_up("usage: regress WEEKS CHECKED HOSTS NOISE DAY CHANGE");
-	struct model model = { .hosts = atof(words[HOSTS]),
+		give_up("usage: regress WEEKS CHECKED SERVICES HOSTS SAMPLES NOISE DAY CHANGE");
+	struct model model = { .services = (size_t)atoi(words[SERVICES]),
+			       .hosts = atof(words[HOSTS]),
+			       .samples = atof(words[SAMPLES]),
 			       .noise = atof(words[NOISE]) / 100,
 			       .day = atof(words[DAY]) / 100 };
 	double change = 1 + atof(words[CHANGE]) / 100;
 	int weeks = atoi(words[WEEKS]), checked = atoi(words[CHECKED]), found = 0, alarms = 0;
 	make_model(&model);
-	for (int week = 0; week < weeks; week++) {
-		struct profile *hours[HOURS_MOST];
-		bool is_found;
-		for (int i = 0; i < HOURS_MOST; i++)
-			hours[i] = make_window(&model, i, 1);
-		for (int i = 0; i < WEEK_HOURS && week < checked; i++)
-			alarms += compare(&hours[i], hours[WEEK_HOURS + i], &is_found) > 0;
-		struct profile *changed = make_window(&model, HOURS_MOST - 1, change);
-		compare(&hours[WEEK_HOURS - 1], changed, &is_found);
-		found += is_found;
-		profile_free(changed);
-		for (int i = 0; i < HOURS_MOST; i++)
-			profile_free(hours[i]);
-	}
+	for (int week = 0; week < weeks; week++)
+		alarms += simulate(&model, change, week < checked, &found);
 	printf("{\"weeks\": %d, \"found\": %d, \"checked weeks\": %d, \"alarms a week\": %.3f}\n", weeks, found,
 	       checked, checked > 0 ? (double)alarms / checked : 0);
 	return 0;

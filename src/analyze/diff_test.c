@@ -8,7 +8,14 @@
  * not known, so the user states it, or a default holds.
  *
  * Several recordings a side show both variances. The variance of the fraction is estimated with the help of all other entries
- * (statistics.h). Each part has its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947), 28-35).
+ * (statistics.h), and is at least what sampling contributes. Each part has its degrees of freedom, which add up as B. L. Welch showed
+ * (Biometrika 34 (1947), 28-35).
+ *
+ * Numbers of samples are not normal if they are few: their distribution is skewed, and Student's t finds a difference too often. An exact
+ * test of the samples has to find it as well: the samples of B, among the samples of both sides, are binomial (J. Przyborowski and
+ * H. Wilenski, Biometrika 31 (1940), 313-323). The samples are first divided by the design effect, which is the variance of the change
+ * as a multiple of the variance that independent samples have (J. N. K. Rao and A. J. Scott, Biometrics 48 (1992), 577-585), so that this test,
+ * too, includes what differs between recordings.
  */
 #include "analyze/diff_test.h"
 
@@ -25,8 +32,11 @@ static const double TAILS = 0.05; /* of an interval of 95 % */
 static const double P_TO_REACH = 0.001;
 /* Scaled amounts that are equal may differ by this part. */
 static const double ROUNDING = 1e-9;
-/* With fewer expected samples of an entry on a side, the exact test of its samples must find the difference as well. */
-static const double EXPECTED_MIN = 10;
+/* With fewer expected samples of an entry on a side, each sample counts as an independent one, at most. */
+static const double EXPECTED_FEW = 10;
+/* With as many expected samples as this on both sides, divided by the design effect, the exact test agrees with the normal one: 4.5 standard
+ * deviations from the mean, the probabilities differ by a factor of 1.6. */
+static const double EXPECTED_MANY = 1000;
 
 struct testing {
 	struct diff_list *list;
@@ -43,7 +53,14 @@ struct testing {
 struct fractions {
 	double spread;   /* variance of a recording's fraction, from the differences between recordings */
 	double sampling; /* the same, as sampling alone causes it */
+	double counting; /* the same, if the total were not known: of independent samples of the entry alone */
 };
+
+/* Returns a difference of equal numbers as 0: their mean is rounded. */
+static double without_rounding(double difference, double mean)
+{
+	return fabs(difference) > ROUNDING * fabs(mean) ? difference : 0;
+}
 
 static enum diff_sides side_of(const struct diff_list *list, size_t run)
 {
@@ -137,7 +154,8 @@ static void sum_totals(struct testing *testing)
 	for (size_t run = 0; run < testing->runs; run++) {
 		double mean = list->totals[side_of(list, run)];
 		double ratio = mean > 0 ? amount(list->views[run], list->views[run]->total) / mean : 1;
-		squares += (ratio - 1) * (ratio - 1);
+		double off = without_rounding(ratio - 1, 1);
+		squares += off * off;
 	}
 	if (testing->freedom > 0 || list->is_exact || !list->has_samples || list->scaled_to > 0)
 		list->spread = NAN;
@@ -163,6 +181,12 @@ double diff_total_change(const struct diff_list *list)
 
 /* --- entries --- */
 
+/* Returns the total of a side's recordings, as it is compared. */
+static double compared_total(const struct diff_list *list, enum diff_sides side)
+{
+	return list->scaled_to > 0 ? list->scaled_to : list->totals[side];
+}
+
 static const uint64_t *hits_of(const struct testing *testing, const struct diff_entry *entry)
 {
 	return testing->hits + (size_t)entry->path.node * testing->runs;
@@ -186,11 +210,17 @@ static void sum_entry(const struct testing *testing, struct diff_entry *entry)
 	entry->p = NAN;
 }
 
-/* The samples that an entry has, and those that a side takes of each gtick that is compared: one of each interval, unless hits are
- * unequal. Equal amounts have samples in proportion to these rates. */
+/* The samples that an entry has, those of all entries, and those that a side takes of each gtick that is compared: one of each interval,
+ * unless hits are unequal. Equal amounts have samples in proportion to these rates. */
 struct samples {
-	double own[DIFF_SIDES], rate[DIFF_SIDES];
+	double own[DIFF_SIDES], all[DIFF_SIDES], rate[DIFF_SIDES];
+	bool is_rest; /* `own` is what the entry does not have */
 };
+
+static double both(const double sides[DIFF_SIDES])
+{
+	return sides[DIFF_A] + sides[DIFF_B];
+}
 
 /* Returns the number of samples of a recording. Each gtick of an exact recording counts as one. */
 static double independent_of(const struct testing *testing, const struct view *view)
@@ -207,6 +237,7 @@ static double rate_of(const struct testing *testing, const struct view *view)
 	return view->total > 0 ? independent_of(testing, view) / total : 1 / (double)view->resource->interval;
 }
 
+/* Where shares are compared, the entry's share changes by as much as the share of the rest: the rarer one of both is counted. */
 static struct samples samples_of(const struct testing *testing, const struct diff_entry *entry)
 {
 	const struct diff_list *list = testing->list;
@@ -214,16 +245,21 @@ static struct samples samples_of(const struct testing *testing, const struct dif
 	struct samples samples = { 0 };
 	for (size_t run = 0; run < testing->runs; run++) {
 		const struct view *view = list->views[run];
-		samples.own[side_of(list, run)] += fraction(view, hits[run]) * independent_of(testing, view);
+		double independent = independent_of(testing, view);
+		samples.own[side_of(list, run)] += fraction(view, hits[run]) * independent;
+		samples.all[side_of(list, run)] += independent;
 		samples.rate[side_of(list, run)] += rate_of(testing, view);
 	}
+	samples.is_rest = list->scaled_to > 0 && both(samples.own) > both(samples.all) / 2;
+	for (int side = DIFF_A; side <= DIFF_B && samples.is_rest; side++)
+		samples.own[side] = samples.all[side] - samples.own[side];
 	return samples;
 }
 
 /* Returns the part of an entry's samples that is expected on a side if its amounts are equal. */
 static double expected_part(const struct samples *samples, enum diff_sides side)
 {
-	return samples->rate[side] / (samples->rate[DIFF_A] + samples->rate[DIFF_B]);
+	return samples->rate[side] / both(samples->rate);
 }
 
 static double smaller_part(const struct samples *samples)
@@ -231,59 +267,70 @@ static double smaller_part(const struct samples *samples)
 	return fmin(expected_part(samples, DIFF_A), expected_part(samples, DIFF_B));
 }
 
-static bool has_enough_hits(const struct testing *testing, const struct diff_entry *entry)
+static bool has_enough_hits(const struct testing *testing, const struct samples *samples)
 {
-	if (testing->list->is_exact)
-		return true;
-	struct samples samples = samples_of(testing, entry);
-	double least = smaller_part(&samples);
-	return least > 0 && pow(least, samples.own[DIFF_A] + samples.own[DIFF_B]) <= P_TO_REACH;
+	double least = smaller_part(samples);
+	return testing->list->is_exact || (least > 0 && pow(least, both(samples->own)) <= P_TO_REACH);
 }
 
-/* Returns the variance of the change between single recordings. */
-static double single_variance(const struct testing *testing, const struct diff_entry *entry)
+/* Returns what sampling contributes to the variance of the change, from the samples of each side alone. */
+static double sampling_variance(const struct testing *testing, const struct diff_entry *entry,
+				const struct samples *samples)
 {
-	const struct diff_list *list = testing->list;
 	double variance = 0;
-	for (int side = DIFF_A; side <= DIFF_B; side++) {
-		double total = list->scaled_to > 0 ? list->scaled_to : list->totals[side];
-		double samples = list->views[side]->independent, part = entry->fraction[side];
-		double of_fraction = samples > 0 ? part * (1 - part) / samples : 0;
-		variance +=
-			total * total * of_fraction + testing->total_spread * entry->gticks[side] * entry->gticks[side];
+	for (int side = DIFF_A; side <= DIFF_B && !testing->is_complete; side++) {
+		double total = compared_total(testing->list, side), part = entry->fraction[side];
+		if (samples->all[side] > 0)
+			variance += total * total * part * (1 - part) / samples->all[side];
 	}
 	return variance;
+}
+
+/* Returns the probability of so unequal numbers of samples between equal programs. `design`: their design effect, for which sampling
+ * without the samples of other entries sets a limit. */
+static double exact_tails(const struct samples *samples, double design)
+{
+	double own = both(samples->own), least = smaller_part(samples);
+	double limit = own * least < EXPECTED_FEW ? 1 : 1 - own / both(samples->all);
+	design = fmax(design, limit);
+	if (!(own * least < EXPECTED_MANY * design))
+		return 0;
+	return statistics_binomial_tails(samples->own[DIFF_B] / design, own / design, expected_part(samples, DIFF_B));
 }
 
 static void test_single(const struct testing *testing, struct diff_entry *entry)
 {
 	if (testing->list->is_exact || !testing->list->has_samples)
 		return;
+	struct samples samples = samples_of(testing, entry);
 	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
-	double deviation = sqrt(single_variance(testing, entry));
+	double variance = sampling_variance(testing, entry, &samples);
+	for (int side = DIFF_A; side <= DIFF_B; side++)
+		variance += testing->total_spread * entry->gticks[side] * entry->gticks[side];
+	double deviation = sqrt(variance);
 	entry->error = deviation * statistics_student_quantile(TAILS, INFINITY);
 	entry->z = deviation > 0 ? change / deviation : 0;
-	if (!has_enough_hits(testing, entry))
+	if (!has_enough_hits(testing, &samples))
 		return;
-	struct samples samples = samples_of(testing, entry);
-	double own = samples.own[DIFF_A] + samples.own[DIFF_B];
 	entry->p = deviation > 0 ? statistics_normal_tails(entry->z) : change == 0;
-	if (own * smaller_part(&samples) < EXPECTED_MIN)
-		entry->p = fmax(entry->p,
-				statistics_binomial_tails(samples.own[DIFF_B], own, expected_part(&samples, DIFF_B)));
+	if (both(samples.own) * smaller_part(&samples) < EXPECTED_FEW)
+		entry->p = fmax(entry->p, exact_tails(&samples, 1));
 }
 
-static struct fractions fractions_of(const struct testing *testing, const struct diff_entry *entry)
+static struct fractions fractions_of(const struct testing *testing, const struct diff_entry *entry, bool is_rest)
 {
 	const struct diff_list *list = testing->list;
 	const uint64_t *hits = hits_of(testing, entry);
 	struct fractions of = { 0 };
 	for (size_t run = 0; run < testing->runs; run++) {
 		double mean = entry->fraction[side_of(list, run)];
-		double off = fraction(list->views[run], hits[run]) - mean;
+		double off = without_rounding(fraction(list->views[run], hits[run]) - mean, mean);
 		double samples = testing->is_complete ? 0 : independent_of(testing, list->views[run]);
 		of.spread += off * off / testing->freedom;
-		of.sampling += samples > 0 ? mean * (1 - mean) / samples / (double)testing->runs : 0;
+		if (samples > 0) {
+			of.sampling += mean * (1 - mean) / samples / (double)testing->runs;
+			of.counting += (is_rest ? 1 - mean : mean) / samples / (double)testing->runs;
+		}
 	}
 	return of;
 }
@@ -298,8 +345,9 @@ static int fit_prior(struct testing *testing)
 	if (!ratios)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < list->count; i++) {
-		struct fractions of = fractions_of(testing, &list->entries[i]);
-		if (has_enough_hits(testing, &list->entries[i]) && of.sampling > 0)
+		struct samples samples = samples_of(testing, &list->entries[i]);
+		struct fractions of = fractions_of(testing, &list->entries[i], samples.is_rest);
+		if (has_enough_hits(testing, &samples) && of.sampling > 0)
 			ratios[count++] = of.spread / of.sampling;
 	}
 	testing->prior = statistics_fit(ratios, count, testing->freedom);
@@ -317,43 +365,60 @@ struct variance {
 	double value, freedom;
 };
 
-static struct variance fraction_variance(const struct testing *testing, const struct diff_entry *entry)
+static struct variance fraction_variance(const struct testing *testing, const struct fractions *of)
 {
-	struct fractions of = fractions_of(testing, entry);
 	const struct statistics_prior *prior = &testing->prior;
-	double expected = prior->ratio * of.sampling;
-	if (of.sampling <= 0)
-		return (struct variance){ of.spread, testing->freedom };
+	double expected = prior->ratio * of->sampling;
+	if (of->sampling <= 0)
+		return (struct variance){ of->spread, testing->freedom };
 	if (isinf(prior->freedom))
 		return (struct variance){ expected, INFINITY };
 	double freedom = prior->freedom + testing->freedom;
-	return (struct variance){ (prior->freedom * expected + testing->freedom * of.spread) / freedom, freedom };
+	double value = (prior->freedom * expected + testing->freedom * of->spread) / freedom;
+	return (struct variance){ fmax(value, of->sampling), freedom };
+}
+
+/* Returns the variance of the change of an entry that each recording has with all its samples or without any, so that neither their fractions
+ * nor their totals show a variance: as many samples as an entry has vary by their square root. */
+static double variance_of_counts(const struct diff_entry *entry, const struct samples *samples)
+{
+	double variance = 0;
+	for (int side = DIFF_A; side <= DIFF_B; side++)
+		if (samples->all[side] > 0)
+			variance += entry->gticks[side] * entry->gticks[side] / samples->all[side];
+	return variance;
 }
 
 static void test_several(const struct testing *testing, struct diff_entry *entry)
 {
 	const struct diff_list *list = testing->list;
-	struct variance by_fraction = fraction_variance(testing, entry);
+	struct samples samples = samples_of(testing, entry);
+	struct fractions of = fractions_of(testing, entry, samples.is_rest);
+	struct variance by_fraction = fraction_variance(testing, &of);
 	double amounts = 0, totals = 0; /* the sums of squares that multiply the two variances */
 	for (int side = DIFF_A; side <= DIFF_B; side++) {
-		double count = (double)list->runs[side];
-		double total = list->scaled_to > 0 ? list->scaled_to : list->totals[side];
+		double count = (double)list->runs[side], total = compared_total(list, side);
 		totals += total * total / count;
 		amounts += entry->gticks[side] * entry->gticks[side] / count;
 	}
 	double a = by_fraction.value * totals, b = list->scaled_to > 0 ? 0 : testing->total_spread * amounts;
-	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
-	double error = sqrt(a + b);
-	if (!(error > 0)) {
-		entry->error = 0;
-		entry->p = fabs(change) > ROUNDING * entry->gticks[DIFF_A] ? 0 : 1;
-		return;
+	double variance = a + b,
+	       freedom = variance * variance / (a * a / by_fraction.freedom + b * b / testing->freedom);
+	double change = without_rounding(entry->gticks[DIFF_B] - entry->gticks[DIFF_A], entry->gticks[DIFF_A]);
+	double design = variance / (of.counting * totals);
+	if (!(variance > 0)) {
+		variance = list->is_exact || change == 0 ? 0 : variance_of_counts(entry, &samples);
+		freedom = testing->freedom;
+		design = 1;
 	}
-	double freedom = (a + b) * (a + b) / (a * a / by_fraction.freedom + b * b / testing->freedom);
-	entry->z = change / error;
-	entry->error = error * statistics_student_quantile(TAILS, freedom);
-	if (has_enough_hits(testing, entry))
-		entry->p = statistics_student_tails(entry->z, freedom);
+	double least = sampling_variance(testing, entry, &samples);
+	entry->error = sqrt(fmax(variance, least)) * statistics_student_quantile(TAILS, freedom);
+	entry->z = variance > 0 ? change / sqrt(variance) : 0;
+	if (!has_enough_hits(testing, &samples))
+		return;
+	entry->p = variance > 0 ? statistics_student_tails(entry->z, freedom) : change == 0;
+	if (!list->is_exact)
+		entry->p = fmax(entry->p, exact_tails(&samples, design));
 }
 
 int diff_test(struct diff_list *list, const uint64_t *hits)
