@@ -241,14 +241,17 @@ static struct label_group label_of(const struct profile *profile, const char *se
 	return group;
 }
 
-/* Prints the lists that have an entry which exceeds the limit. */
+/* Prints the lists that have an entry which exceeds the limit. The first list is printed to CSV in any case: it has the names of the columns. */
 static int print_results(struct regress *regress, const char *service, struct results *results, struct error *error)
 {
 	int status = 0;
 	for (size_t i = 0; i < results->count && status == 0; i++) {
 		struct result *result = &results->items[i];
+		const struct render_document *document = &regress->document;
+		bool begins_csv = document->options.format == RENDER_CSV && document->count == 0;
 		if (result->missing.code ||
-		    diff_gate(result->changes, regress->request.limit, regress->request.threshold) == 0)
+		    (diff_gate(result->changes, regress->request.limit, regress->request.threshold) == 0 &&
+		     !begins_csv))
 			continue;
 		diff_keep_exceeding(result->changes);
 		regress->exceeding += result->changes->count;
@@ -325,9 +328,10 @@ static int compare_service(struct regress *regress, const char *service, struct 
 		status = check_service(regress, service, error);
 	if (status == 0 && (counts[DIFF_A] < REGRESS_WINDOWS_LEAST || counts[DIFF_B] == 0)) {
 		notice(regress->invocation,
-		       "left out '%s': it has recordings in %zu windows of the baseline and in %zu after it (at least "
+		       "left out '%s': it has recordings in %zu window%s of the baseline and in %zu after it (at least "
 		       "%d and 1)",
-		       service, counts[DIFF_A], counts[DIFF_B], REGRESS_WINDOWS_LEAST);
+		       service, counts[DIFF_A], plural_ending("window", (double)counts[DIFF_A]), counts[DIFF_B],
+		       REGRESS_WINDOWS_LEAST);
 	} else if (status == 0) {
 		struct error own = { 0 };
 		status = compare(regress, service, &own);

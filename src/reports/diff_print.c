@@ -84,7 +84,10 @@ static void print_mark(FILE *out, const struct diff_list *list)
 	}
 	fputs("        mark: * where the amount changes", out);
 	if (!is_single)
-		fprintf(out, " by more than equal programs differ; 1 of %.0f marks is chance", 1 / list->chance);
+		fprintf(out,
+			" by more than equal programs differ; at most 1 of %.0f comparisons of equal programs has a "
+			"mark",
+			1 / list->chance);
 	else if (!list->is_exact && isnan(list->spread))
 		fputs(" by more than sampling explains", out);
 	else if (!list->is_exact)

@@ -90,10 +90,12 @@ def test_text_and_csv(fleet):
 	assert text.returncode == 3
 	assert "Difference of Body Profile of service=shop for resource: Samples" in text.stdout and "service=idle" not in text.stdout
 	# At most one false alarm a week, in three services: 3 * 7 * 24.
-	assert "1 of 504 marks is chance" in text.stdout
+	assert "at most 1 of 504 comparisons of equal programs has a mark\n" in text.stdout
 	assert text.stdout.endswith("\n1 change above +0 %, in 3 services\n")
 	rows = list(csv.DictReader(io.StringIO(run("regress", "--store", fleet, *TIMES, "--format", "csv", "--body").stdout)))
 	assert [(row["labels"], row["path"]) for row in rows] == [("service=shop", "log")]
+	header = done("regress", "--store", fleet, *TIMES, "--format", "csv", "--body", "--service", "idle")
+	assert header == ",".join(rows[0]) + "\n", "names of columns, and no row"
 	assert done("regress", "--store", fleet, *TIMES, "--service", "idle") == "0 changes above +0 %, in 1 service\n"
 
 
@@ -119,7 +121,7 @@ def test_the_baseline_has_the_hour_of_the_day(store, tmp_path):
 	files = [recording(tmp_path, f"day{day}", {"main;work": 100, f"main;day{day}": 1}, 24 * day + 1, minutes=5) for day in range(8)]
 	add(tmp_path, store, *files, service="daily")
 	result = run("regress", "--store", store, "--to", f"@{NOW}")
-	assert result.returncode == 1 and "it has recordings in 1 windows of the baseline and in 1 after it" in result.stderr
+	assert result.returncode == 1 and "it has recordings in 1 window of the baseline and in 1 after it" in result.stderr
 
 
 @pytest.mark.parametrize("words, message", [

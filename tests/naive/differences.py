@@ -7,7 +7,7 @@ import math
 from statistics import fmean, variance
 
 P_TO_REACH = 0.001
-EXPECTED_MIN = 10
+EXPECTED_FEW, EXPECTED_MANY = 10, 1000
 RATE = 0.05
 NORMAL_QUANTILE = 1.959963984540054
 
@@ -51,6 +51,27 @@ def binomial_tails(hits, trials, chance):
     return min(1.0, 2 * min(sum(term[hits:]), sum(term[: hits + 1])))
 
 
+def beta_part(a, b, x):
+    """The incomplete beta function I_x(a, b), for any a >= 0: steps up to a smooth integrand, and Simpson's rule over x = sin^2(angle)."""
+    if a == 0:
+        return 1.0
+    def log_beta(a, b):
+        return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    found = 0.0
+    while a < 4:
+        found += math.exp(a * math.log(x) + b * math.log(1 - x) - log_beta(a, b)) / a
+        a += 1
+    steps, high = 2000, math.asin(math.sqrt(x))
+    values = [math.exp((2 * a - 1) * math.log(math.sin(angle)) + (2 * b - 1) * math.log(math.cos(angle)) - log_beta(a, b))
+        for angle in (high * i / steps for i in range(1, steps + 1))]
+    return found + 2 * high / steps / 3 * (values[-1] + 4 * sum(values[0:-1:2]) + 2 * sum(values[1:-1:2]))
+
+
+def divided_binomial_tails(hits, trials, chance):
+    """The binomial distribution's tails for numbers that need not be whole."""
+    return min(1.0, 2 * min(beta_part(hits, trials - hits + 1, chance), beta_part(trials - hits, hits + 1, 1 - chance)))
+
+
 def rates(a, b):
     """The samples of a gtick on each side."""
     return [sum(recording.samples / recording.total for recording in side) for side in (a, b)]
@@ -74,7 +95,7 @@ def figures_of_single(entry, a, b, spread):
     if not is_tested(entry, [a], [b]):
         return e * NORMAL_QUANTILE, None
     tails = normal_tails((x_b - x_a) / e) if e > 0 else float(x_a == x_b)
-    if (x_a + x_b) * min(r_a, r_b) / (r_a + r_b) < EXPECTED_MIN:
+    if (x_a + x_b) * min(r_a, r_b) / (r_a + r_b) < EXPECTED_FEW:
         tails = max(tails, binomial_tails(x_b, x_a + x_b, r_b / (r_a + r_b)))
     return e * NORMAL_QUANTILE, tails
 
@@ -118,6 +139,18 @@ def fit(ratios, freedom):
     return max(1.0, math.exp(fmean(logarithms) + digamma(high) - math.log(high))), 2 * high
 
 
+def exact_tails(entry, a, b, e2):
+    """The exact test of the entry's samples, divided by their design effect. The variance of the change is e2."""
+    r_a, r_b = rates(a, b)
+    k_a, k_b = (sum(recording.hits.get(entry, 0) for recording in side) for side in (a, b))
+    n = sum(recording.samples for recording in a + b)
+    t_a, t_b = (fmean(recording.total for recording in side) for side in (a, b))
+    q = sum(fmean(other.fraction(entry) for other in side) / recording.samples for side in (a, b) for recording in side) / len(a + b)
+    expected = (k_a + k_b) * min(r_a, r_b) / (r_a + r_b)
+    g = max(e2 / (q * (t_a**2 / len(a) + t_b**2 / len(b))), 1 if expected < EXPECTED_FEW else 1 - (k_a + k_b) / n)
+    return divided_binomial_tails(k_b / g, (k_a + k_b) / g, r_b / (r_a + r_b)) if expected / g < EXPECTED_MANY else 0.0
+
+
 def figures_of_several(entries, a, b):
     """Returns {entry: (error, p)}; p is None if the entry is not tested."""
     freedom = len(a) + len(b) - 2
@@ -128,16 +161,16 @@ def figures_of_several(entries, a, b):
     result = {}
     for entry, (s2, v) in both.items():
         x_a, x_b = (fmean(recording.hits.get(entry, 0) for recording in side) for side in (a, b))
-        w2, own = (s2, freedom) if v == 0 else (u * v, math.inf) if d == math.inf else ((d * u * v + freedom * s2) / (d + freedom), d + freedom)
+        w2, own = (s2, freedom) if v == 0 else (u * v, math.inf) if d == math.inf else (max(v, (d * u * v + freedom * s2) / (d + freedom)), d + freedom)
         first = w2 * (t_a**2 / len(a) + t_b**2 / len(b))
         second = c2 * (x_a**2 / len(a) + x_b**2 / len(b))
-        if first + second == 0:
-            result[entry] = (0.0, 0.0 if x_a != x_b else 1.0)
-            continue
-        e = math.sqrt(first + second)
-        all_freedom = (first + second) ** 2 / (first**2 / own + second**2 / freedom)
-        p = student_tails((x_b - x_a) / e, all_freedom) if is_tested(entry, a, b) else None
-        result[entry] = (e * student_quantile(0.05, all_freedom), p)
+        e2 = first + second
+        all_freedom = e2**2 / (first**2 / own + second**2 / freedom)
+        p = max(student_tails((x_b - x_a) / math.sqrt(e2), all_freedom), exact_tails(entry, a, b, e2)) if is_tested(entry, a, b) else None
+        parts_of_sides = [fmean(recording.fraction(entry) for recording in side) for side in (a, b)]
+        least = sum(t**2 * part * (1 - part) / sum(recording.samples for recording in side)
+            for t, part, side in zip((t_a, t_b), parts_of_sides, (a, b)))
+        result[entry] = (math.sqrt(max(e2, least)) * student_quantile(0.05, all_freedom), p)
     return result
 
 

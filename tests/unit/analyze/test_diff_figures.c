@@ -12,7 +12,7 @@
 #include "analyze/statistics.h"
 #include "support/paths_profile.h"
 
-enum { RUNS_MAX = 5, ENTRIES = 8 };
+enum { RUNS_MAX = 25, ENTRIES = 8 };
 
 /* Recordings whose entry i is the function of one letter, 'a' + i. */
 struct comparison {
@@ -163,7 +163,8 @@ static void assert_several(const struct comparison *c)
 	double f = (double)runs - 2, count[DIFF_SIDES] = { (double)m, (double)(runs - m) };
 	double total[DIFF_SIDES] = { 0 }, rate[DIFF_SIDES] = { 0 }, c2 = 0;
 	double amount[ENTRIES][DIFF_SIDES] = { 0 }, part[ENTRIES][DIFF_SIDES] = { 0 };
-	double s2[ENTRIES] = { 0 }, v[ENTRIES] = { 0 }, ratios[ENTRIES];
+	double s2[ENTRIES] = { 0 }, v[ENTRIES] = { 0 }, q[ENTRIES] = { 0 }, ratios[ENTRIES];
+	double own[ENTRIES][DIFF_SIDES] = { 0 }, n[DIFF_SIDES] = { 0 };
 	bool is_tested[ENTRIES];
 	size_t ratio_count = 0;
 	for (size_t run = 0; run < runs; run++) {
@@ -173,6 +174,8 @@ static void assert_several(const struct comparison *c)
 		for (int i = 0; i < ENTRIES; i++) {
 			amount[i][side] += (double)(c->hits[run][i] * c->interval[run]) / count[side];
 			part[i][side] += (double)c->hits[run][i] / total_of(c, run) / count[side];
+			own[i][side] += (double)c->hits[run][i];
+			n[side] += (double)c->hits[run][i];
 		}
 	}
 	for (size_t run = 0; run < runs; run++) {
@@ -181,13 +184,11 @@ static void assert_several(const struct comparison *c)
 			double p = part[i][run >= m];
 			s2[i] += pow((double)c->hits[run][i] / total_of(c, run) - p, 2) / f;
 			v[i] += p * (1 - p) / total_of(c, run) / (double)runs;
+			q[i] += p / total_of(c, run) / (double)runs;
 		}
 	}
 	for (int i = 0; i < ENTRIES; i++) {
-		double own = 0;
-		for (size_t run = 0; run < runs; run++)
-			own += (double)c->hits[run][i];
-		is_tested[i] = pow(fmin(rate[0], rate[1]) / (rate[0] + rate[1]), own) <= 0.001;
+		is_tested[i] = pow(fmin(rate[0], rate[1]) / (rate[0] + rate[1]), own[i][0] + own[i][1]) <= 0.001;
 		if (is_tested[i])
 			ratios[ratio_count++] = s2[i] / v[i];
 	}
@@ -199,15 +200,20 @@ static void assert_several(const struct comparison *c)
 					       statistics_student_quantile(0.05, f));
 	for (int i = 0; i < ENTRIES; i++) {
 		const struct diff_entry *entry = entry_of(list, i);
-		double w2 = isinf(d) ? u * v[i] : (d * u * v[i] + f * s2[i]) / (d + f);
-		double a = w2 * (total[0] * total[0] / count[0] + total[1] * total[1] / count[1]);
+		double w2 = isinf(d) ? u * v[i] : fmax(v[i], (d * u * v[i] + f * s2[i]) / (d + f));
+		double totals = total[0] * total[0] / count[0] + total[1] * total[1] / count[1], a = w2 * totals;
 		double b = c2 * (amount[i][0] * amount[i][0] / count[0] + amount[i][1] * amount[i][1] / count[1]);
-		double error = sqrt(a + b), freedom = (a + b) * (a + b) / (a * a / (d + f) + b * b / f);
+		double deviation = sqrt(a + b), freedom = (a + b) * (a + b) / (a * a / (d + f) + b * b / f);
+		double least = total[0] * total[0] * part[i][0] * (1 - part[i][0]) / n[0] +
+			       total[1] * total[1] * part[i][1] * (1 - part[i][1]) / n[1];
+		double k = own[i][0] + own[i][1], r = rate[1] / (rate[0] + rate[1]), expected = k * fmin(r, 1 - r);
+		double g = fmax((a + b) / (q[i] * totals), expected < 10 ? 1 : 1 - k / (n[0] + n[1]));
+		double exact = expected / g < 1000 ? statistics_binomial_tails(own[i][1] / g, k / g, r) : 0;
 		assert_near(entry->fraction[DIFF_B], part[i][DIFF_B]);
 		assert_near(entry->gticks[DIFF_A], amount[i][DIFF_A]);
-		assert_near(entry->z, (amount[i][DIFF_B] - amount[i][DIFF_A]) / error);
-		assert_near(entry->error, error * statistics_student_quantile(0.05, freedom));
-		assert_near(entry->p, is_tested[i] ? statistics_student_tails(entry->z, freedom) : NAN);
+		assert_near(entry->z, (amount[i][DIFF_B] - amount[i][DIFF_A]) / deviation);
+		assert_near(entry->error, sqrt(fmax(a + b, least)) * statistics_student_quantile(0.05, freedom));
+		assert_near(entry->p, is_tested[i] ? fmax(exact, statistics_student_tails(entry->z, freedom)) : NAN);
 	}
 	diff_list_free(list);
 }
@@ -232,6 +238,81 @@ static void several_recordings_are_compared(void **state)
 	(void)state;
 	assert_several(&unequal);
 	assert_several(&even);
+}
+
+/* Entry e has `few` samples in B and none in A; the others scatter less than samples do, so that the normal distribution is used. */
+static struct comparison few_samples(uint64_t few)
+{
+	return (struct comparison){ .counts = { 4, 1 },
+				    .interval = { 1, 1, 1, 1, 1 },
+				    .hits = { { 251, 250, 249, 250 },
+					      { 250, 251, 250, 249 },
+					      { 249, 250, 251, 250 },
+					      { 250, 249, 250, 251 },
+					      { 250, 250, 250, 250 - few, few } } };
+}
+
+/* The p of few samples is exact: all are in the one of five recordings that is B, and as much on the other side of the mean. */
+static void few_samples_are_tested_exactly(void **state)
+{
+	(void)state;
+	for (uint64_t few = 1; few < 10; few++) {
+		struct comparison c = few_samples(few);
+		struct diff_list *list = compare(&c, RESOURCE_MERGED);
+		const struct diff_entry *entry = entry_of(list, 4);
+		double part = (double)few / 1000;
+		assert_near(entry->p, few < 5 ? NAN : 2 * pow(0.2, (double)few));
+		/* The error is at least what sampling contributes to B. */
+		assert_near(entry->error,
+			    1000 * sqrt(part * (1 - part) / 1000) * statistics_student_quantile(0.05, INFINITY));
+		assert_int_equal(entry->significant, few >= 5);
+		diff_list_free(list);
+	}
+}
+
+/* Recordings of one sample each: their fractions, 0 and 1, show no variance. Neither that B has a new entry nor that it lacks another one is certain. */
+static void a_single_sample_is_no_mark(void **state)
+{
+	struct comparison c = { .counts = { 24, 1 } };
+	(void)state;
+	for (int run = 0; run < 25; run++) {
+		c.interval[run] = 1;
+		c.hits[run][run == 24] = 1;
+	}
+	struct diff_list *list = compare(&c, RESOURCE_MERGED);
+	double quantile = statistics_student_quantile(0.05, 23);
+	assert_near(entry_of(list, 1)->p, NAN);
+	assert_near(entry_of(list, 1)->error, quantile);
+	assert_false(entry_of(list, 1)->significant);
+	assert_near(entry_of(list, 0)->p, 2 * pow(24 / 25.0, 24));
+	assert_near(entry_of(list, 0)->error, quantile / sqrt(24));
+	assert_false(entry_of(list, 0)->significant);
+	diff_list_free(list);
+}
+
+/* Recordings of a side that are the same have no variance. If their hits are samples, the samples' own variance is in its place. If they are
+ * exact, the slightest difference is certain, and equal fractions have no error of rounding. */
+static void equal_recordings_are_compared(void **state)
+{
+	const struct comparison c = {
+		.counts = { 3, 2 },
+		.interval = { 1, 1, 1, 1, 1 },
+		.hits = { { 7, 7, 7, 9 }, { 7, 7, 7, 9 }, { 7, 7, 7, 9 }, { 7, 7, 6, 10 }, { 7, 7, 6, 10 } }
+	};
+	(void)state;
+	struct diff_list *list = compare(&c, RESOURCE_MERGED);
+	for (int i = 0; i < 4; i++) {
+		assert_true(entry_of(list, i)->p > 0.5 && entry_of(list, i)->error > 1);
+		assert_false(entry_of(list, i)->significant);
+	}
+	diff_list_free(list);
+	list = compare(&c, RESOURCE_EXACT);
+	for (int i = 0; i < 4; i++) {
+		assert_near(entry_of(list, i)->error, 0);
+		assert_true(entry_of(list, i)->p == (i < 2));
+		assert_int_equal(entry_of(list, i)->significant, i >= 2);
+	}
+	diff_list_free(list);
 }
 
 /* A recording without hits, and entries that are the same in all recordings. */
@@ -339,7 +420,9 @@ int main(void)
 		cmocka_unit_test(single_recordings_are_compared),  cmocka_unit_test(ten_expected_samples_are_enough),
 		cmocka_unit_test(several_recordings_are_compared), cmocka_unit_test(empty_recordings_are_compared),
 		cmocka_unit_test(exact_differences_are_marked),    cmocka_unit_test(sums_need_several_recordings),
-		cmocka_unit_test(one_exact_side_is_not_enough),
+		cmocka_unit_test(one_exact_side_is_not_enough),    cmocka_unit_test(exact_differences_are_marked),
+		cmocka_unit_test(few_samples_are_tested_exactly),  cmocka_unit_test(a_single_sample_is_no_mark),
+		cmocka_unit_test(equal_recordings_are_compared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
