@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -439,6 +440,37 @@ static void memory_may_be_short_for_services(void **state)
 	profile_free(profile);
 }
 
+/* A reader who may not write the file reads it without locks: it notices a change, and reads again. */
+static void unlocked_readers_notice_changes(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	struct profile *profile = random_profile(7, 200, 2);
+	struct store *writer = store_open(path, STORE_WRITE, &error);
+	assert_int_equal(add(writer, profile, 1, &error), 1);
+	store_close(writer);
+	assert_int_equal(chmod(path, 0444) | chmod(directory, 0555), 0);
+	uid_t user = geteuid();
+	assert_true(user != 0 || seteuid(65534) == 0);
+	struct store *reader = store_open(path, STORE_READ, &error);
+	assert_non_null(reader);
+	assert_true(user != 0 || seteuid(user) == 0);
+	assert_int_equal(chmod(path, 0644) | chmod(directory, 0777), 0);
+	writer = store_open(path, STORE_WRITE, &error);
+	assert_int_equal(add(writer, profile, 2, &error), 1);
+	store_close(writer);
+	struct store_statistics statistics;
+	assert_int_equal(store_stats(reader, &statistics, &error), 0);
+	assert_int_equal(statistics.profiles, 2);
+	struct profile *both = store_select(reader, &everything, &error);
+	assert_non_null(both);
+	assert_int_equal(both->hits_added, 2 * profile->hits_added);
+	profile_free(both);
+	store_close(reader);
+	profile_free(profile);
+	remove_store();
+}
+
 static void ages_are_read(void **state)
 {
 	(void)state;
@@ -501,6 +533,7 @@ int main(void)
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(failed_additions_leave_nothing),
 		cmocka_unit_test(memory_may_be_short_for_services),
+		cmocka_unit_test(unlocked_readers_notice_changes),
 		cmocka_unit_test(ages_are_read),
 		cmocka_unit_test(times_are_read),
 	};
