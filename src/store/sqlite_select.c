@@ -330,10 +330,11 @@ static struct profile *select_once(struct sqlite_store *store, const struct stor
 struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error)
 {
 	struct sqlite_store *store = (struct sqlite_store *)base;
+	struct store_selection rounded = *selection;
 	struct profile *profile = NULL;
-	int attempts = 0, again = 1;
+	int attempts = 0, again = assemble_round(&rounded, store->settings.bucket_ns, error) < 0 ? 0 : 1;
 	while (again > 0) {
-		profile = select_once(store, selection, error);
+		profile = select_once(store, &rounded, error);
 		again = sqlite_read_again(store, &attempts, error);
 		if (again != 0) {
 			profile_free(profile);
