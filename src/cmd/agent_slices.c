@@ -22,6 +22,9 @@ static const uint64_t AGAIN_MOST_NS = 60 * (uint64_t)1000000000, KEPT_AGAIN_NS =
 static const uint64_t LOOK_NS = 5 * (uint64_t)1000000000;
 enum { EARLIEST_PART = 4 };
 
+/* The time that a file's addition may take after a stop. The service manager waits longer. */
+static const uint64_t ADD_GRACE_NS = 10 * (uint64_t)1000000000;
+
 /* --- messages --- */
 
 /* Prints a child's messages, unless they are those that were printed last: a full disk is one line, not one for each slice. */
@@ -339,6 +342,7 @@ static void start_adder(struct agent_slices *slices, uint64_t now_ns)
 	struct error error = { 0 };
 	slices->added = find_waiting(slices);
 	slices->may_wait = slices->added != NULL;
+	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 	if (!slices->added || agent_job_start(&slices->adder, add_work, slices, slices->signals, &error) == 0)
 		return;
 	failure_of(slices->invocation, &error);
@@ -384,6 +388,17 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	agent_room_make(slices);
 }
 
+/* A store that does not answer does not delay the end: the file waits for a later agent. */
+static void leave_files(struct agent_slices *slices, uint64_t now_ns)
+{
+	if (!slices->adder.pid || !slices->stops || slices->gives_up || now_ns < slices->adder_end_ns)
+		return;
+	warning(slices->invocation, "the store takes too long: its slices stay in '%s' (the next start adds them)",
+		slices->settings->spool);
+	slices->gives_up = true;
+	kill(slices->adder.pid, SIGTERM);
+}
+
 static void retry_file(void *context, int folder, const char *name)
 {
 	(void)context;
@@ -427,6 +442,7 @@ void agent_slices_step(struct agent_slices *slices, uint64_t now_ns)
 	start_if_due(slices, now_ns);
 	if (slices->adder.pid && has_ended(&slices->adder))
 		end_adder(slices, now_ns);
+	leave_files(slices, now_ns);
 	if (!slices->stops && now_ns >= slices->kept_again_ns)
 		agent_slices_retry_kept(slices);
 	if (!slices->adder.pid && slices->may_wait && !slices->gives_up)
@@ -447,6 +463,8 @@ uint64_t agent_slices_due(const struct agent_slices *slices, uint64_t now_ns)
 		next = slices->again_ns;
 	if (slices->settings->memory_bytes > 0 && slice_in(slices, SLICE_SAMPLING) && slices->look_ns < next)
 		next = slices->look_ns;
+	if (slices->adder.pid && slices->stops && !slices->gives_up && slices->adder_end_ns < next)
+		next = slices->adder_end_ns;
 	return next < due ? next : due;
 }
 
@@ -466,6 +484,7 @@ void agent_slices_stop(struct agent_slices *slices)
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	slices->gives_up = slices->stops;
 	slices->stops = true;
+	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 	for (size_t i = 0; i < slices->count; i++)
 		/* The second signal ends a recorder's naming. */
 		if (slices->queue[i].state != SLICE_ENDED && (slices->gives_up || !slices->queue[i].is_asked))

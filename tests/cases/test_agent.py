@@ -231,6 +231,19 @@ class TestRecording:
 					assert agent.process.wait(SECONDS) == 0, agent.text()
 		assert "cpprof agent: warning: store add ended by signal 9\n" in agent.text() and len(list(agent.spool.glob("slice-*.kept"))) == 1
 
+	@pytest.mark.long("the store has ten seconds to answer")
+	def test_silent_store(self, tmp_path):
+		"""A server that accepts and does not answer delays the end by ten seconds. The slice stays, and the next agent adds it."""
+		with socket.create_server(("127.0.0.1", 0)) as server:
+			with Agent(tmp_path, "-r", MOVES[1], store=f"http://127.0.0.1:{server.getsockname()[1]}/none") as agent:
+				make_moves()
+				assert agent.stop()[0] == 1
+		assert f"the store takes too long: its slices stay in '{agent.spool}' (the next start adds them)" in agent.text()
+		assert len(list(agent.spool.glob("slice-*.kept"))) == 1
+		with Agent(tmp_path, "-r", MOVES[1]) as agent:
+			agent.stop()
+		assert stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
+
 	def test_second_signal(self, tmp_path):
 		"""It ends the agent without adding: the file is complete, and stays for the next one."""
 		with Agent(tmp_path, "-r", MOVES[1]) as agent:
