@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/quality.h"
 #include "profile_file/reader.h"
 #include "store/batch.h"
 
@@ -74,6 +75,8 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 	free(assemble->chosen);
 	if (status == 0) {
 		profile->symbolized = true;
+		if (assemble->part_count > 1)
+			quality_sum_findings(profile);
 		for (size_t i = 0; i < profile->resource_count && assemble->is_cut; i++)
 			profile->resources[i].total = 0;
 		if (profile_check(profile) < 0)
