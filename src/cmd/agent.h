@@ -118,7 +118,7 @@ enum agent_failure { AGENT_FAILED_RECORD, AGENT_FAILED_STORE, AGENT_FAILURES };
 
 struct agent_figures {
 	uint64_t slices, samples, lost;
-	uint64_t stored, stored_bytes; /* slices that the store or the spool has taken */
+	uint64_t stored, stored_bytes; /* slices that the store has taken, without those of the spool */
 	uint64_t failures[AGENT_FAILURES];
 	uint64_t recorded_ns, gap_ns, overlap_ns;
 	uint64_t rate_changes, reloads, early_ends;
@@ -250,8 +250,8 @@ bool agent_room_is_written(const struct agent_slices *slices, const char *name);
  * warning with their number. */
 void agent_room_make(struct agent_slices *slices);
 
-/* The status of an adder whose file is useless. No command has it. */
-enum { ADD_USELESS = 64 };
+/* The status of an adder whose file is useless, and of one whose store is away, so that the spool has the recording. No command has them. */
+enum { ADD_USELESS = 64, ADD_SPOOLED };
 
 /* Returns whether a file is no recording, or one that was cut before its first sample. */
 bool agent_room_is_useless(const char *path);

@@ -10,6 +10,7 @@
 
 #include "cmd/agent.h"
 #include "cmd/message.h"
+#include "cmd/store_add.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/state/proc.h"
 #include "render/render.h"
@@ -334,6 +335,8 @@ static int add_work(const void *context)
 	if (words.failed)
 		return failure(slices->invocation, "out of memory");
 	int status = dispatch((int)words.count, words.items);
+	if (status == EXIT_DONE && store_add_has_kept())
+		return ADD_SPOOLED;
 	return status == EXIT_FAILED && agent_room_is_useless(slices->added) ? ADD_USELESS : status;
 }
 
@@ -372,12 +375,13 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	print_text(slices, AGENT_FAILED_STORE, end.text);
 	if (end.status > EXIT_NO_COMMAND && !slices->gives_up)
 		warning(slices->invocation, "store add ended by signal %d", end.status - EXIT_NO_COMMAND - 1);
-	bool is_taken = end.status == EXIT_DONE && stat(slices->added, &status) == 0;
-	if (is_taken && unlink(slices->added) == 0) {
-		figures->stored++;
-		figures->stored_bytes += (uint64_t)status.st_size;
+	bool is_stored = end.status == EXIT_DONE, is_taken = is_stored || end.status == ADD_SPOOLED;
+	is_taken = is_taken && stat(slices->added, &status) == 0 && unlink(slices->added) == 0;
+	figures->failures[AGENT_FAILED_STORE] += !is_stored || !is_taken;
+	if (is_taken) {
+		figures->stored += is_stored;
+		figures->stored_bytes += is_stored ? (uint64_t)status.st_size : 0;
 	} else {
-		figures->failures[AGENT_FAILED_STORE]++;
 		slices->kept_again_ns = now_ns + KEPT_AGAIN_NS;
 		bool is_gone = end.status == ADD_USELESS && agent_room_give_up(slices);
 		if (!is_gone && !change_ending(AT_FDCWD, slices->added, SLICE_SUFFIX, SLICE_KEPT))
