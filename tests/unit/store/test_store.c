@@ -509,6 +509,7 @@ static void times_are_read(void **state)
 	assert_int_equal(seconds_of("1970-01-02T00:01Z"), 86460);
 	assert_int_equal(seconds_of("1970-01-02T00:01:05Z"), 86465);
 	assert_int_equal(seconds_of("1970-01-02T01:00"), 86400);
+	assert_int_equal(seconds_of("2024-02-29Z"), 1709164800);
 	static const char *const wrong[] = { "",
 					     "then",
 					     "-",
@@ -519,7 +520,11 @@ static void times_are_read(void **state)
 					     "1970-13-01",
 					     "1970-01-02T",
 					     "1970-01-02X",
-					     "1970-01-02T25:00" };
+					     "1970-01-02T25:00",
+					     "2026-02-30",
+					     "2026-02-30Z",
+					     "2026-11-27T08:00:60",
+					     "2026-11-27T08:00:60Z" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(store_time_read(wrong[i], 0, &ns, &error), ERROR_USAGE);
 }
