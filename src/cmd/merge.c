@@ -214,6 +214,10 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "missing option -o FILE (cpprof merge -o all.data run.*.data)");
 	if (key && !*key)
 		return usage_error(invocation, "the key of a label is empty (--label rank)");
+	if (key && strchr(key, '='))
+		return usage_error(invocation,
+				   "the key '%s' of a label has a '=' (--label KEY: the values are names of files)",
+				   key);
 	return merge_files(invocation, invocation->arguments, invocation->argument_count, key, output);
 }
 

@@ -384,6 +384,14 @@ def test_without_privilege():
 		assert result.returncode == recorded.returncode == 1 and result.stderr.splitlines()[-1] == recorded.stderr.splitlines()[-1]
 
 
+@only_root
+def test_folder_that_cannot_be_made():
+	"""The reason is that of the folder above, which is not made."""
+	with open_folder() as folder:
+		result = unprivileged(folder, "agent", "--store", folder / "own/store.db", "--spool", folder / "bin/a/spool")
+		check_failure(result, f"cannot make folder '{folder}/bin/a/spool': Permission denied")
+
+
 def test_packaging():
 	"""The unit, the configuration and the Containerfile have options and keys that exist."""
 	known = set(re.findall(r"--([a-z-]+)", done("agent", "--help").partition("\noptions:")[2]))

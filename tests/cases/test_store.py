@@ -175,6 +175,38 @@ def test_labels_of_a_recording_and_of_the_program(profiles, store, tmp_path):
 	assert whole == done("report", "--body", "-r", "cpu", *ALL, "--store", store)
 
 
+def test_findings_of_recordings_are_one(profiles, store, tmp_path):
+	"""Many recordings with a finding of one kind give one warning, with the share of their sum."""
+	for number in range(4):
+		(tmp_path / "a.folded").write_text(f"main;f{number} {number + 1}\n")
+		done("import", "--format", "folded", "-o", tmp_path / f"{number}.data", tmp_path / "a.folded")
+		add(tmp_path, store, f"{number}.data")
+	whole = [finding for finding in valid_json(done("info", "--format", "json", "0.data", directory=tmp_path))["findings"]]
+	of_store = valid_json(done("info", "--format", "json", "--store", store))["findings"]
+	assert len(of_store) == len(whole)
+
+
+def test_a_store_is_no_profile(profiles, tmp_path):
+	add(profiles, tmp_path / "s.db", "whole.data")
+	check_failure(run("report", "s.db", directory=tmp_path), "cannot open 's.db': it is a store (--store FILE reads it)")
+
+
+def test_too_many_labels(profiles, tmp_path):
+	"""A store refuses what it could not send from the spool, and nothing stays in the spool."""
+	labels = [word for number in range(1025) for word in ("--label", f"k{number}=v")]
+	for store in (tmp_path / "s.db", "http://127.0.0.1:1/db"):
+		check_failure(run("store", "add", "--store", store, "--spool", tmp_path / "spool", *labels, profiles / "whole.data"),
+			"it has 1025 labels, more than 1024")
+		assert not list(tmp_path.glob("spool/*"))
+	done("store", "add", "--store", tmp_path / "s.db", *labels[2:], profiles / "whole.data")
+
+
+def test_a_file_of_a_far_year(profiles, tmp_path):
+	shutil.copy(profiles / "whole.data", tmp_path)
+	os.utime(tmp_path / "whole.data", (13_600_000_000,) * 2)
+	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data"), "the file's time is out of range (touch sets it)")
+
+
 def test_ranges_of_time_add_up(store, tmp_path):
 	"""Hits of a bucket are in one of two ranges that meet, at whatever second they meet, and so are hits without a time."""
 	(tmp_path / "a.perf").write_text("".join(f"prog 1 [000] {100 + second}.5: 1 cpu-clock:\n\t401000 f{second} (/bin/prog)\n\n" for second in range(45)))
