@@ -69,6 +69,18 @@ static int identify(const char *path, struct store_recording *recording, struct 
 	return code;
 }
 
+/* Makes host and start time a part of the identity of a file that does not state its start: imports of equal content may be of different
+ * machines and times. */
+static void identify_import(struct store_recording *recording)
+{
+	const XXH64_hash_t seed =
+		XXH3_64bits_withSeed(recording->host, strlen(recording->host), (XXH64_hash_t)recording->start_unix_ns);
+	XXH128_canonical_t canonical;
+	XXH128_canonicalFromHash(&canonical,
+				 XXH3_128bits_withSeed(recording->identity, sizeof(recording->identity), seed));
+	memcpy(recording->identity, canonical.digest, sizeof(recording->identity));
+}
+
 /* Sets what a store adds to the profile. The caller releases the names, which are those of `recording`. */
 static int describe(const struct adding *adding, struct store_recording *recording, struct service_names *names,
 		    struct error *error)
@@ -79,6 +91,8 @@ static int describe(const struct adding *adding, struct store_recording *recordi
 	recording->service = adding->service;
 	recording->host = adding->host ? adding->host : host ? host : "";
 	recording->labels = adding->labels;
+	if (profile->start_unix_ns == 0)
+		identify_import(recording);
 	if (adding->service)
 		return 0;
 	if (service_names_init(names, profile, adding->rules) < 0)

@@ -219,6 +219,13 @@ class TestRecording:
 		assert "sent 1 recording of" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
 		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", "text.bad"]
 
+	def test_figures_of_a_store_that_is_away(self, tmp_path):
+		"""A slice that goes to the spool is a failure of the store, and is not stored."""
+		with Agent(tmp_path, "-r", MOVES[1], store="http://127.0.0.1:1/none", every="1s") as agent:
+			agent.wait_for_figure('failures_total{kind="store"}', 1)
+			figures = agent.metrics()
+			assert figures["stored_slices_total"] == figures["stored_bytes_total"] == 0 and figures["spooled_recordings"] >= 1
+
 	def test_killed_adder(self, tmp_path):
 		"""A `store add` that is killed leaves no message of its own. Its file stays."""
 		with socket.create_server(("127.0.0.1", 0)) as server:

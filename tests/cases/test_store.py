@@ -114,6 +114,16 @@ def test_added_twice_counts_once(profiles, store, tmp_path):
 	assert done("export", "--store", store, "-r", "cpu") == before
 
 
+def test_imports_of_equal_content(store, tmp_path):
+	"""A file that does not state its start is another recording on another host, or at another time."""
+	(tmp_path / "a.folded").write_text("main;f 3\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for start, host, count in ((1_800_000_000, "a", 1), (1_800_000_000, "b", 2), (1_800_000_060, "a", 3), (1_800_000_000, "a", 3)):
+		os.utime(tmp_path / "a.data", (start,) * 2)
+		add(tmp_path, store, "a.data", host=host)
+		assert recordings(store) == count
+
+
 @pytest.fixture
 def dated(store, tmp_path):
 	"""A store with recordings of two services, two machines, two hours."""
