@@ -131,8 +131,8 @@ static int open_as_it_is(struct sqlite_store *store, struct error *error)
 		bool with_log = has_log(store);
 		store->is_watched = store->is_watched && !with_log;
 		status = open_foreign(store, with_log, error);
-		bool is_gone = with_log && status == ERROR_PERMISSION && !has_log(store);
-		if (!is_gone && !has_changed(store))
+		/* The files of a writer may have gone meanwhile, and even have come back. */
+		if (status != ERROR_PERMISSION && !has_changed(store))
 			break;
 	}
 	if (status == ERROR_PERMISSION && has_log(store))
