@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "store/sqlite.h"
 
-enum { ATTEMPTS = 20, TICK_NS = 20000000 };
+enum { ATTEMPTS = 100, TICK_NS = 20000000 };
 
 /* --- files of SQLite that are opened without making them --- */
 
