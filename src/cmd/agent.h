@@ -118,7 +118,7 @@ enum agent_failure { AGENT_FAILED_RECORD, AGENT_FAILED_STORE, AGENT_FAILURES };
 
 struct agent_figures {
 	uint64_t slices, samples, lost;
-	uint64_t stored, stored_bytes; /* slices that the store or the spool has taken */
+	uint64_t stored, stored_bytes; /* slices that the store has taken, without those of the spool */
 	uint64_t failures[AGENT_FAILURES];
 	uint64_t recorded_ns, gap_ns, overlap_ns;
 	uint64_t rate_changes, reloads, early_ends;
@@ -202,6 +202,7 @@ struct agent_slices {
 	struct slice queue[SLICES_MOST]; /* in the order of their beginnings */
 	size_t count;
 	struct agent_job adder;
+	uint64_t adder_end_ns;  /* after a stop: then it is ended */
 	char *added;            /* the file that it adds; owned */
 	bool may_wait;          /* files may wait for the store */
 	uint64_t again_ns;      /* no attempt to record before */
@@ -229,7 +230,7 @@ uint64_t agent_slices_due(const struct agent_slices *slices, uint64_t now_ns);
 size_t agent_slices_descriptors(const struct agent_slices *slices, struct pollfd *descriptors);
 /* Files that were refused before wait again. */
 void agent_slices_retry_kept(struct agent_slices *slices);
-/* Ends the slices, and adds them; the second call leaves their files to a later agent. */
+/* Ends the slices, and adds them, each within a few seconds; what takes longer, and the second call, leave their files to a later agent. */
 void agent_slices_stop(struct agent_slices *slices);
 bool agent_slices_are_done(const struct agent_slices *slices);
 
@@ -249,8 +250,8 @@ bool agent_room_is_written(const struct agent_slices *slices, const char *name);
  * warning with their number. */
 void agent_room_make(struct agent_slices *slices);
 
-/* The status of an adder whose file is useless. No command has it. */
-enum { ADD_USELESS = 64 };
+/* The status of an adder whose file is useless, and of one whose store is away, so that the spool has the recording. No command has them. */
+enum { ADD_USELESS = 64, ADD_SPOOLED };
 
 /* Returns whether a file is no recording, or one that was cut before its first sample. */
 bool agent_room_is_useless(const char *path);

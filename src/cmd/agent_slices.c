@@ -10,6 +10,7 @@
 
 #include "cmd/agent.h"
 #include "cmd/message.h"
+#include "cmd/store_add.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/state/proc.h"
 #include "render/render.h"
@@ -21,6 +22,9 @@ static const uint64_t AGAIN_MOST_NS = 60 * (uint64_t)1000000000, KEPT_AGAIN_NS =
 /* How often the memory of the recorder is looked at. A slice has at least this part of its length. */
 static const uint64_t LOOK_NS = 5 * (uint64_t)1000000000;
 enum { EARLIEST_PART = 4 };
+
+/* The time that a file's addition may take after a stop. The service manager waits longer. */
+static const uint64_t ADD_GRACE_NS = 10 * (uint64_t)1000000000;
 
 /* --- messages --- */
 
@@ -331,6 +335,8 @@ static int add_work(const void *context)
 	if (words.failed)
 		return failure(slices->invocation, "out of memory");
 	int status = dispatch((int)words.count, words.items);
+	if (status == EXIT_DONE && store_add_has_kept())
+		return ADD_SPOOLED;
 	return status == EXIT_FAILED && agent_room_is_useless(slices->added) ? ADD_USELESS : status;
 }
 
@@ -339,6 +345,7 @@ static void start_adder(struct agent_slices *slices, uint64_t now_ns)
 	struct error error = { 0 };
 	slices->added = find_waiting(slices);
 	slices->may_wait = slices->added != NULL;
+	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 	if (!slices->added || agent_job_start(&slices->adder, add_work, slices, slices->signals, &error) == 0)
 		return;
 	failure_of(slices->invocation, &error);
@@ -368,12 +375,13 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	print_text(slices, AGENT_FAILED_STORE, end.text);
 	if (end.status > EXIT_NO_COMMAND && !slices->gives_up)
 		warning(slices->invocation, "store add ended by signal %d", end.status - EXIT_NO_COMMAND - 1);
-	bool is_taken = end.status == EXIT_DONE && stat(slices->added, &status) == 0;
-	if (is_taken && unlink(slices->added) == 0) {
-		figures->stored++;
-		figures->stored_bytes += (uint64_t)status.st_size;
+	bool is_stored = end.status == EXIT_DONE, is_taken = is_stored || end.status == ADD_SPOOLED;
+	is_taken = is_taken && stat(slices->added, &status) == 0 && unlink(slices->added) == 0;
+	figures->failures[AGENT_FAILED_STORE] += !is_stored || !is_taken;
+	if (is_taken) {
+		figures->stored += is_stored;
+		figures->stored_bytes += is_stored ? (uint64_t)status.st_size : 0;
 	} else {
-		figures->failures[AGENT_FAILED_STORE]++;
 		slices->kept_again_ns = now_ns + KEPT_AGAIN_NS;
 		bool is_gone = end.status == ADD_USELESS && agent_room_give_up(slices);
 		if (!is_gone && !change_ending(AT_FDCWD, slices->added, SLICE_SUFFIX, SLICE_KEPT))
@@ -382,6 +390,17 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 	free(slices->added);
 	slices->added = NULL;
 	agent_room_make(slices);
+}
+
+/* A store that does not answer does not delay the end: the file waits for a later agent. */
+static void leave_files(struct agent_slices *slices, uint64_t now_ns)
+{
+	if (!slices->adder.pid || !slices->stops || slices->gives_up || now_ns < slices->adder_end_ns)
+		return;
+	warning(slices->invocation, "the store takes too long: its slices stay in '%s' (the next start adds them)",
+		slices->settings->spool);
+	slices->gives_up = true;
+	kill(slices->adder.pid, SIGTERM);
 }
 
 static void retry_file(void *context, int folder, const char *name)
@@ -427,6 +446,7 @@ void agent_slices_step(struct agent_slices *slices, uint64_t now_ns)
 	start_if_due(slices, now_ns);
 	if (slices->adder.pid && has_ended(&slices->adder))
 		end_adder(slices, now_ns);
+	leave_files(slices, now_ns);
 	if (!slices->stops && now_ns >= slices->kept_again_ns)
 		agent_slices_retry_kept(slices);
 	if (!slices->adder.pid && slices->may_wait && !slices->gives_up)
@@ -447,6 +467,8 @@ uint64_t agent_slices_due(const struct agent_slices *slices, uint64_t now_ns)
 		next = slices->again_ns;
 	if (slices->settings->memory_bytes > 0 && slice_in(slices, SLICE_SAMPLING) && slices->look_ns < next)
 		next = slices->look_ns;
+	if (slices->adder.pid && slices->stops && !slices->gives_up && slices->adder_end_ns < next)
+		next = slices->adder_end_ns;
 	return next < due ? next : due;
 }
 
@@ -466,6 +488,7 @@ void agent_slices_stop(struct agent_slices *slices)
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	slices->gives_up = slices->stops;
 	slices->stops = true;
+	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 	for (size_t i = 0; i < slices->count; i++)
 		/* The second signal ends a recorder's naming. */
 		if (slices->queue[i].state != SLICE_ENDED && (slices->gives_up || !slices->queue[i].is_asked))

@@ -13,19 +13,23 @@
 #include "cmd/agent.h"
 #include "cmd/message.h"
 
-/* Makes a folder and those above it. */
+/* Makes a folder and those above it. The error is that of the first one that cannot be made. */
 static int make_folder(const char *folder, struct error *error)
 {
 	const mode_t mode = 0700;
 	char *path = strdup(folder);
+	int number = EEXIST;
 	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
 		*slash = 0;
-		mkdir(path, mode);
+		int failed = mkdir(path, mode) < 0 ? errno : EEXIST;
 		*slash = '/';
+		number = number == EEXIST ? failed : number;
 	}
 	free(path);
-	return mkdir(folder, mode) < 0 && errno != EEXIST ? error_set_errno(error, "cannot make folder '%s'", folder)
-							  : 0;
+	if (mkdir(folder, mode) == 0 || errno == EEXIST)
+		return 0;
+	errno = errno == ENOENT && number != EEXIST ? number : errno;
+	return error_set_errno(error, "cannot make folder '%s'", folder);
 }
 
 /* Returns whether a process has ended and its parent has not waited for it. */

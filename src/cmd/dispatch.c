@@ -16,6 +16,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/store_options.h"
+#include "http/http.h"
 
 /* If a standard stream is closed, the next opened file would get its descriptor, and results would be written into
  * that file. This opens a replacement, which fails like a closed stream and which no child inherits. */
@@ -233,6 +234,13 @@ static int check_order(const struct invocation *invocation)
 	return EXIT_DONE;
 }
 
+static const struct invocation *running;
+
+static void report_slow(const char *url)
+{
+	notice(running, "waiting for '%s', which has sent nothing for %d s", url, HTTP_SLOW_S);
+}
+
 static int run(struct invocation *invocation, int argc, char **argv)
 {
 	struct error error = { 0 };
@@ -246,6 +254,8 @@ static int run(struct invocation *invocation, int argc, char **argv)
 	bool is_store = option_given(invocation, STORE_URL);
 	if (command->needs & NEEDS_PROFILE)
 		take_profile_name(invocation, is_store ? "" : PROFILE_FILE_DEFAULT);
+	running = invocation;
+	http_report_slow(report_slow);
 	int status = check_count(invocation);
 	if (status == EXIT_DONE && command != &command_store)
 		status = store_options_check(invocation);

@@ -67,7 +67,8 @@ static void print_written(const struct invocation *invocation, const char *path,
 		       written->code.left_out > 0 ? ", not of all with hits (the page states why)" : "");
 	if (written->foreign > 0)
 		notice(invocation,
-		       "left out %zu source file%s, which processes of other users executed (--source embeds %s)",
+		       "left out %zu source file%s, which processes of other or unknown users executed (--source "
+		       "embeds %s)",
 		       written->foreign, plural_ending("file", (double)written->foreign),
 		       written->foreign == 1 ? "it" : "them");
 	if (written->events.left_out > 0)

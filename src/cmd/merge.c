@@ -119,15 +119,43 @@ static void warn_of_missing(const struct invocation *invocation, const struct st
 				strings_get(names, i));
 }
 
+/* The files of `report --ranks` so far. */
+struct rank_files {
+	struct strings keys; /* their ranks, or their names where they state none */
+	const char **paths;  /* by key; owned, the texts are not */
+};
+
+/* Warns of a file that is given twice, and of two files of one rank, whose hits add up. Returns 0 or a negative error. */
+static int note_rank(const struct invocation *invocation, struct rank_files *files, const char *path, const char *rank)
+{
+	const char *key = rank ? rank : path;
+	int64_t known = strings_find(&files->keys, key, strlen(key));
+	int64_t id = known >= 0 ? known : strings_add(&files->keys, key, strlen(key));
+	if (id < 0)
+		return (int)id;
+	const char *earlier = files->paths[id];
+	if (earlier && strcmp(earlier, path) == 0)
+		warning(invocation, "'%s' is given twice, and counts twice", path);
+	else if (earlier)
+		warning(invocation, "'%s' and '%s' are both of rank %s, and are added up", earlier, path, key);
+	else
+		files->paths[id] = path;
+	return 0;
+}
+
 /* Adds a rank's profile and frees it. Hits from before the program stated its rank are of this rank, too. Without labels, the rank is
  * the profile's place among the files. */
 static int add_rank(const struct invocation *invocation, struct merge *merge, struct profile *profile, const char *path,
-		    size_t place, bool has_rank)
+		    size_t place, bool has_rank, struct rank_files *files)
 {
 	char by_place[24];
 	uint32_t own = only_rank(profile);
 	const char *value = own == PROFILE_NONE ? by_place : profile_string(profile, own);
 	snprintf(by_place, sizeof(by_place), "%zu", place);
+	if (note_rank(invocation, files, path, own == PROFILE_NONE ? NULL : value) < 0) {
+		profile_free(profile);
+		return failure(invocation, "out of memory");
+	}
 	int status = states_rank(profile) == has_rank
 			     ? add_profile(invocation, merge, profile, path, PROFILE_LABEL_RANK, value)
 			     : failure(invocation,
@@ -140,7 +168,8 @@ static int add_rank(const struct invocation *invocation, struct merge *merge, st
 }
 
 /* Adds the first file's profile and the others. `names`: becomes the first one's resources. Returns the exit status. */
-static int add_ranks(struct invocation *invocation, struct merge *merge, struct strings *names)
+static int add_ranks(struct invocation *invocation, struct merge *merge, struct strings *names,
+		     struct rank_files *files)
 {
 	struct profile *profile = invocation->profile;
 	bool has_rank = states_rank(profile), is_short = false;
@@ -150,14 +179,14 @@ static int add_ranks(struct invocation *invocation, struct merge *merge, struct 
 	}
 	invocation->profile = NULL;
 	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
-	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank);
+	int status = add_rank(invocation, merge, profile, invocation->profile_path, 0, has_rank, files);
 	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE && !is_short; i++) {
 		const char *path = invocation->arguments[i];
 		progress_set(i + 1, invocation->argument_count + 1);
 		profile = profile_open_sums(invocation, path);
 		if (profile)
 			warn_of_missing(invocation, names, profile, path);
-		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank) : EXIT_FAILED;
+		status = profile ? add_rank(invocation, merge, profile, path, i + 1, has_rank, files) : EXIT_FAILED;
 	}
 	progress_end();
 	return is_short ? failure(invocation, "out of memory") : status;
@@ -171,9 +200,14 @@ int merge_ranks(struct invocation *invocation)
 	if (!merge)
 		return failure_of(invocation, &error);
 	merge_keep_apart(merge);
-	int status =
-		strings_init(&names) < 0 ? failure(invocation, "out of memory") : add_ranks(invocation, merge, &names);
+	/* Besides the texts there is the empty one. */
+	struct rank_files files = { .paths = calloc(invocation->argument_count + 2, sizeof(*files.paths)) };
+	bool is_short = strings_init(&names) < 0;
+	is_short |= strings_init(&files.keys) < 0 || !files.paths;
+	int status = is_short ? failure(invocation, "out of memory") : add_ranks(invocation, merge, &names, &files);
 	strings_release(&names);
+	strings_release(&files.keys);
+	free((void *)files.paths);
 	invocation->profile = finish(invocation, merge, status);
 	return invocation->profile ? EXIT_DONE : EXIT_FAILED;
 }
@@ -214,6 +248,10 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "missing option -o FILE (cpprof merge -o all.data run.*.data)");
 	if (key && !*key)
 		return usage_error(invocation, "the key of a label is empty (--label rank)");
+	if (key && strchr(key, '='))
+		return usage_error(invocation,
+				   "the key '%s' of a label has a '=' (--label KEY: the values are names of files)",
+				   key);
 	return merge_files(invocation, invocation->arguments, invocation->argument_count, key, output);
 }
 

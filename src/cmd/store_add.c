@@ -55,12 +55,30 @@ static int identify(const char *path, struct store_recording *recording, struct 
 		XXH128_canonical_t canonical;
 		XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash));
 		memcpy(recording->identity, canonical.digest, sizeof(recording->identity));
-		recording->start_unix_ns = (int64_t)status.st_mtim.tv_sec * STORE_NS_PER_S + status.st_mtim.tv_nsec;
+		int64_t start_ns;
+		if (__builtin_mul_overflow((int64_t)status.st_mtim.tv_sec, STORE_NS_PER_S, &start_ns) ||
+		    __builtin_add_overflow(start_ns, (int64_t)status.st_mtim.tv_nsec, &start_ns))
+			code = error_set(error, ERROR_LIMIT,
+					 "cannot add '%s': the file's time is out of range (touch sets it)", path);
+		else
+			recording->start_unix_ns = start_ns;
 	}
 	if (fd >= 0)
 		close(fd);
 	XXH3_freeState(hash);
 	return code;
+}
+
+/* Makes host and start time a part of the identity of a file that does not state its start: imports of equal content may be of different
+ * machines and times. */
+static void identify_import(struct store_recording *recording)
+{
+	const XXH64_hash_t seed =
+		XXH3_64bits_withSeed(recording->host, strlen(recording->host), (XXH64_hash_t)recording->start_unix_ns);
+	XXH128_canonical_t canonical;
+	XXH128_canonicalFromHash(&canonical,
+				 XXH3_128bits_withSeed(recording->identity, sizeof(recording->identity), seed));
+	memcpy(recording->identity, canonical.digest, sizeof(recording->identity));
 }
 
 /* Sets what a store adds to the profile. The caller releases the names, which are those of `recording`. */
@@ -73,6 +91,8 @@ static int describe(const struct adding *adding, struct store_recording *recordi
 	recording->service = adding->service;
 	recording->host = adding->host ? adding->host : host ? host : "";
 	recording->labels = adding->labels;
+	if (profile->start_unix_ns == 0)
+		identify_import(recording);
 	if (adding->service)
 		return 0;
 	if (service_names_init(names, profile, adding->rules) < 0)
@@ -231,6 +251,13 @@ static void report(const struct adding *adding)
 			plural_ending("recording", (double)dropped), adding->spool);
 }
 
+static bool has_kept;
+
+bool store_add_has_kept(void)
+{
+	return has_kept;
+}
+
 /* Adds all files that can be added. */
 static int add_files(struct adding *adding)
 {
@@ -242,6 +269,7 @@ static int add_files(struct adding *adding)
 		if (add_file(adding, invocation->arguments[i]) != EXIT_DONE)
 			status = EXIT_FAILED;
 	report(adding);
+	has_kept = adding->kept > 0;
 	return status;
 }
 

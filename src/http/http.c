@@ -46,6 +46,9 @@ struct http {
 	char reason[CURL_ERROR_SIZE];
 	size_t text_bytes;
 	bool has_taken; /* bytes of an answer 2xx */
+	bool is_reported;
+	curl_off_t moved;  /* bytes in both directions */
+	time_t moved_at_s; /* when they became so many; 0: not known yet */
 	int take_error;
 };
 
@@ -91,6 +94,39 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 	answer->text[http->text_bytes] = 0;
 	return size * count;
 }
+
+/* --- slow servers --- */
+
+static http_slow *report_slow;
+
+void http_report_slow(http_slow *report)
+{
+	report_slow = report;
+}
+
+/* Is called by libcurl about each second. */
+static int watch_progress(void *context, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+	struct http *http = context;
+	struct timespec now;
+	char url[256];
+	(void)down_total;
+	(void)up_total;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (http->moved_at_s == 0 || down + up != http->moved) {
+		http->moved = down + up;
+		http->moved_at_s = now.tv_sec;
+	}
+	if (http->is_reported || !report_slow || now.tv_sec - http->moved_at_s < HTTP_SLOW_S)
+		return 0;
+	http->is_reported = true;
+	http_public_url(http->request->url, url, sizeof(url));
+	url[strcspn(url, "?")] = 0;
+	report_slow(url);
+	return 0;
+}
+
+/* --- requests --- */
 
 static int make_form(struct http *http)
 {
@@ -155,6 +191,9 @@ static int set_options(struct http *http)
 	SET(CURLOPT_ERRORBUFFER, http->reason);
 	SET(CURLOPT_WRITEFUNCTION, take_answer);
 	SET(CURLOPT_WRITEDATA, http);
+	SET(CURLOPT_NOPROGRESS, 0L);
+	SET(CURLOPT_XFERINFOFUNCTION, watch_progress);
+	SET(CURLOPT_XFERINFODATA, http);
 	if (request->has_netrc)
 		SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 	/* libcurl repeats a request on a new connection if a kept one turns out to be closed. */
@@ -228,6 +267,7 @@ static int send_request(struct http *http, struct error *error)
 	for (;;) {
 		http->text_bytes = 0;
 		answer->text[0] = http->reason[0] = 0;
+		http->moved_at_s = 0;
 		CURLcode code = http->library.curl_easy_perform_(http->handle);
 		answer->attempts++;
 		answer->status = code == 0 ? status_of(http) : 0;
@@ -236,7 +276,8 @@ static int send_request(struct http *http, struct error *error)
 		if (http->take_error < 0)
 			return http->take_error;
 		bool may_pass = is_temporary(http, code);
-		bool may_repeat = may_pass && !http->request->is_once && !http->has_taken;
+		bool may_repeat =
+			may_pass && code != CURLE_OPERATION_TIMEDOUT && !http->request->is_once && !http->has_taken;
 		if (!may_repeat || answer->attempts > http->request->retries)
 			return fail(http, code, may_pass ? ERROR_UNREACHABLE : ERROR_SYSTEM, error);
 		wait_ms(pause_ms(http, answer->attempts));
@@ -248,7 +289,7 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	*answer = (struct http_answer){ 0 };
 	http->request = request;
 	http->answer = answer;
-	http->has_taken = false;
+	http->has_taken = http->is_reported = false;
 	http->take_error = 0;
 	int status = set_options(http);
 	status = status < 0 ? error_set(error, status, "%s", error_text(status)) : send_request(http, error);

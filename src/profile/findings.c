@@ -1,5 +1,6 @@
 #include "profile/findings.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -181,6 +182,106 @@ int findings_copy(struct profile *to, const struct profile *from)
 				  : append(to, (uint32_t)code, finding->severity, finding->count, (uint32_t)text);
 	}
 	return status;
+}
+
+/* --- the findings of a sum --- */
+
+/* Behind a text whose numbers are not those of the sum. */
+#define OF_ONE " (in one of several recordings)"
+
+static size_t number_length(const char *text)
+{
+	size_t length = strspn(text, "0123456789");
+	bool has_fraction = length > 0 && text[length] == '.' && isdigit((unsigned char)text[length + 1]);
+	return has_fraction ? length + 1 + strspn(text + length + 1, "0123456789") : length;
+}
+
+/* Returns whether a number of the text is the count. */
+static bool is_count(const char *text, size_t length, uint64_t count)
+{
+	char digits[24];
+	return snprintf(digits, sizeof(digits), "%" PRIu64, count) == (int)length && strncmp(text, digits, length) == 0;
+}
+
+/* Returns whether the texts are equal but for their numbers. Sets *is_same if only their counts differ. */
+static bool is_like(const char *a, uint64_t a_count, const char *b, uint64_t b_count, bool *is_same)
+{
+	*is_same = true;
+	while (*a && *b) {
+		size_t a_length = number_length(a), b_length = number_length(b);
+		bool are_equal = a_length == b_length && strncmp(a, b, a_length) == 0;
+		if ((a_length == 0) != (b_length == 0) || (a_length == 0 && *a != *b))
+			break;
+		if (!are_equal && !(is_count(a, a_length, a_count) && is_count(b, b_length, b_count)))
+			*is_same = false;
+		a += a_length ? a_length : 1;
+		b += b_length ? b_length : 1;
+	}
+	bool is_of_one = strcmp(a, OF_ONE) == 0;
+	*is_same = *is_same && !is_of_one;
+	return !*b && (!*a || is_of_one);
+}
+
+/* Returns the string of a text with another count, or a negative error. */
+static int64_t add_counted(struct profile *profile, const char *text, uint64_t count, uint64_t sum, bool is_same)
+{
+	struct buffer out;
+	buffer_init(&out);
+	for (size_t length; *text && strcmp(text, OF_ONE) != 0; text += length ? length : 1) {
+		length = number_length(text);
+		if (length > 0 && is_count(text, length, count))
+			buffer_printf(&out, "%" PRIu64, sum);
+		else
+			buffer_append(&out, text, length ? length : 1);
+	}
+	if (!is_same)
+		buffer_append_string(&out, OF_ONE);
+	buffer_append_byte(&out, 0);
+	int64_t id = buffer_error(&out) < 0 ? buffer_error(&out) : profile_add_string(profile, (const char *)out.bytes);
+	buffer_release(&out);
+	return id;
+}
+
+/* Adds a finding to one of its kind among the first `end`. Returns 1, 0 if there is none, or a negative error. */
+static int sum_finding(struct profile *to, size_t end, const struct profile *from,
+		       const struct profile_finding *finding)
+{
+	const char *code = profile_string(from, finding->code), *text = profile_string(from, finding->text);
+	for (size_t i = 0; i < end; i++) {
+		struct profile_finding *own = &to->findings[i];
+		const char *own_text = profile_string(to, own->text);
+		bool is_same;
+		if (own->severity != finding->severity || strcmp(profile_string(to, own->code), code) != 0 ||
+		    !is_like(own_text, own->count, text, finding->count, &is_same))
+			continue;
+		uint64_t sum;
+		if (__builtin_add_overflow(own->count, finding->count, &sum))
+			sum = UINT64_MAX;
+		int64_t id = add_counted(to, own_text, own->count, is_same ? sum : own->count, is_same);
+		if (id < 0)
+			return (int)id;
+		own->text = (uint32_t)id;
+		own->count = sum;
+		return 1;
+	}
+	return 0;
+}
+
+int findings_sum(struct profile *to, const struct profile *from)
+{
+	int status = 0;
+	size_t end = to->finding_count;
+	for (size_t i = 0; i < from->finding_count && status >= 0; i++) {
+		const struct profile_finding *finding = &from->findings[i];
+		status = sum_finding(to, end, from, finding);
+		int64_t code = status == 0 ? profile_add_string(to, profile_string(from, finding->code)) : 0;
+		int64_t text = status == 0 ? profile_add_string(to, profile_string(from, finding->text)) : 0;
+		if (code < 0 || text < 0)
+			return code < 0 ? (int)code : (int)text;
+		if (status == 0)
+			status = append(to, (uint32_t)code, finding->severity, finding->count, (uint32_t)text);
+	}
+	return status < 0 ? status : 0;
 }
 
 void findings_remove(struct profile *profile, enum finding_code code, const char *text)

@@ -47,3 +47,12 @@ void quality_add_findings(struct profile *profile)
 		finding_add(profile, FINDING_PATHS_BROKEN, quality.broken,
 			    "only %.2f %% of the call paths reach their root", rooted);
 }
+
+void quality_sum_findings(struct profile *profile)
+{
+	if (profile->lost > 0)
+		findings_remove(profile, FINDING_SAMPLES_LOST, "");
+	if (profile->cause_count > 0)
+		findings_remove(profile, FINDING_PATHS_BROKEN, "");
+	quality_add_findings(profile);
+}

@@ -30,4 +30,7 @@ struct quality_shares quality_shares_of(const struct quality *quality);
 /* Adds the findings about samples and call paths of which a part is missing, unless the profile has them already. */
 void quality_add_findings(struct profile *profile);
 
+/* The same after recordings were added up: the findings of the single ones give way to those of the sum. */
+void quality_sum_findings(struct profile *profile);
+
 #endif

@@ -96,6 +96,38 @@ static void print_line(FILE *out, const char *beginning, const char *text)
 	fputc('\n', out);
 }
 
+/* Returns the most severe finding that may be why there are no samples. Others are about samples that exist. */
+static const struct profile_finding *reason_of(const struct profile *profile)
+{
+	static const enum finding_code reasons[] = {
+		FINDING_OUT_OF_MEMORY,
+		FINDING_DISK_FULL,
+		FINDING_UNSAMPLED,
+		FINDING_SAMPLING_PAUSED,
+		FINDING_CODE_NOT_LOADED,
+		FINDING_PROCESSES_NOT_RECORDED,
+		FINDING_SAMPLES_LOST,
+		FINDING_PROGRAMS_NOT_RECORDED,
+		FINDING_THREADS_NOT_RECORDED,
+		FINDING_SAMPLES_DAMAGED,
+		FINDING_TIMER_SIGNAL_TAKEN,
+		FINDING_SANDBOXED,
+		FINDING_FP_SIGNAL_TAKEN,
+		FINDING_TICKS_LATE,
+		FINDING_EVENTS_LOST,
+		FINDING_ALLOCATORS_UNCOUNTED,
+		FINDING_LIBRARY_NEVER_LOADED,
+		FINDING_RESOURCE_UNDECLARED,
+		FINDING_OLD_WARNING,
+	};
+	struct finding_walk walk = { 0 };
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));)
+		for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+			if (strcmp(profile_string(profile, finding->code), finding_codes[reasons[i]].name) == 0)
+				return finding;
+	return NULL;
+}
+
 bool empty_print(FILE *out, const struct view *view)
 {
 	if (view->total > 0)
@@ -103,8 +135,7 @@ bool empty_print(FILE *out, const struct view *view)
 	const struct view_options *options = &view->options;
 	bool selected = options->processes || options->label_sets || options->thread != VIEW_ANY || options->from_ns ||
 			options->to_ns || options->transforms;
-	struct finding_walk walk = { 0 };
-	const struct profile_finding *reason = finding_next(view->profile, &walk);
+	const struct profile_finding *reason = reason_of(view->profile);
 	char amount[64];
 	uint64_t duration_ns = profile_duration_ns(view->profile);
 	if (selected && options->from_ns > 0 && options->from_ns >= duration_ns)

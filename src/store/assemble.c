@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/quality.h"
 #include "profile_file/reader.h"
 #include "store/batch.h"
 
@@ -21,6 +22,25 @@ int assemble_corrupt(const struct assemble *assemble, const char *what)
 int assemble_fail(const struct assemble *assemble, int code)
 {
 	return error_set(assemble->error, code, "cannot %s: %s", action_of(assemble), error_text(code));
+}
+
+static int64_t round_down(int64_t unix_ns, int64_t bucket_ns)
+{
+	int64_t more = unix_ns % bucket_ns;
+	more += more < 0 ? bucket_ns : 0;
+	bool is_open = unix_ns == INT64_MAX || unix_ns < INT64_MIN + bucket_ns;
+	return is_open ? unix_ns : unix_ns - more;
+}
+
+int assemble_round(struct store_selection *selection, int64_t bucket_ns, struct error *error)
+{
+	selection->from_unix_ns = round_down(selection->from_unix_ns, bucket_ns);
+	selection->to_unix_ns = round_down(selection->to_unix_ns, bucket_ns);
+	if (selection->from_unix_ns < selection->to_unix_ns)
+		return 0;
+	return error_set(error, ERROR_USAGE,
+			 "the range of time is empty: its ends are rounded down to the store's buckets of %g s",
+			 (double)bucket_ns / (double)STORE_NS_PER_S);
 }
 
 int assemble_init(struct assemble *assemble, const struct store_selection *selection, int64_t bucket_ns,
@@ -55,6 +75,8 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 	free(assemble->chosen);
 	if (status == 0) {
 		profile->symbolized = true;
+		if (assemble->part_count > 1)
+			quality_sum_findings(profile);
 		for (size_t i = 0; i < profile->resource_count && assemble->is_cut; i++)
 			profile->resources[i].total = 0;
 		if (profile_check(profile) < 0)
@@ -212,8 +234,7 @@ void assemble_buckets(const struct assemble *assemble, size_t recording, int64_t
 	/* Hits without a time are at the start of their recording. */
 	*first = selection->from_unix_ns == INT64_MIN || has_start ? BATCH_NO_TIME
 								   : bucket_of(assemble, part, selection->from_unix_ns);
-	*end = selection->to_unix_ns == INT64_MAX ? INT64_MAX
-						  : bucket_of(assemble, part, selection->to_unix_ns - 1) + 1;
+	*end = selection->to_unix_ns == INT64_MAX ? INT64_MAX : bucket_of(assemble, part, selection->to_unix_ns);
 }
 
 /* Sets the time of a bucket in the profile; 0: not known. Returns false if it is out of range. */

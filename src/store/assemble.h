@@ -108,6 +108,9 @@ struct assembled_row {
 	const char *mapping; /* touches only */
 };
 
+/* Rounds the times of a selection down to buckets, so that ranges of time that meet add up. Returns 0, or a negative error if no time is left. */
+int assemble_round(struct store_selection *selection, int64_t bucket_ns, struct error *error);
+
 int assemble_init(struct assemble *assemble, const struct store_selection *selection, int64_t bucket_ns,
 		  const struct assemble_source *source, struct error *error);
 

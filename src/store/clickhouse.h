@@ -9,7 +9,10 @@
 
 enum {
 	CLICKHOUSE_RETRIES = 4,
-	CLICKHOUSE_STALL_S = 600, /* the server sends nothing before a query's end */
+	/* The time without a byte. The server sends nothing before a query's end. */
+	CLICKHOUSE_STALL_S = 600,
+	CLICKHOUSE_SHORT_STALL_S =
+		20, /* of a request about the tables and the settings, with which each program begins */
 	CLICKHOUSE_NAME_BYTES = 65,
 	CLICKHOUSE_VALUES_MOST = 16,
 	/* A call path is stored in pieces of so many frames: a row has those below the last
@@ -62,6 +65,7 @@ struct clickhouse_query {
 	const char *sql;   /* without its format */
 	const char *types; /* of the columns */
 	bool is_system;    /* about the server: the store's database need not exist */
+	bool is_short;     /* the server computes nothing for it */
 	/* A column `id` of the temporary table `ids`; NULL: none. */
 	const uint64_t *ids;
 	size_t id_count;

@@ -81,7 +81,7 @@ static const char *reason_of(const struct http_answer *answer, const char *reaso
 struct sending {
 	const struct clickhouse_store *store;
 	const char *sql;
-	bool has_database, is_once;
+	bool has_database, is_once, is_short;
 	const char *more; /* parameters: "&name=value" */
 	const struct http_part *parts;
 	size_t part_count;
@@ -109,7 +109,8 @@ static int send_request(const struct sending *sending, struct error *error)
 					      .retries = CLICKHOUSE_RETRIES,
 					      .is_once = sending->is_once,
 					      .has_netrc = true,
-					      .stall_s = CLICKHOUSE_STALL_S,
+					      .stall_s =
+						      sending->is_short ? CLICKHOUSE_SHORT_STALL_S : CLICKHOUSE_STALL_S,
 					      .take = sending->take,
 					      .context = sending->context,
 					      .is_final = is_final };
@@ -235,6 +236,7 @@ int clickhouse_select(const struct clickhouse_store *store, const struct clickho
 	const struct sending sending = { .store = store,
 					 .sql = (const char *)sql.bytes,
 					 .has_database = !query->is_system,
+					 .is_short = query->is_short,
 					 .more = query->ids ? "&ids_format=RowBinary&ids_structure=id%20UInt64" : "",
 					 .parts = &part,
 					 .part_count = 1,

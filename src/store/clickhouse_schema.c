@@ -234,6 +234,7 @@ static int read_settings(struct check *check, const char *from)
 	const struct clickhouse_query query = {
 		.sql = sql,
 		.types = "sqsq",
+		.is_short = true,
 		.take = take_setting,
 		.context = check,
 	};
@@ -273,7 +274,7 @@ int clickhouse_schema_check(struct clickhouse_store *store, struct error *error)
 	snprintf(sql, sizeof(sql), "SELECT table, name, type FROM system.columns WHERE database = '%s'",
 		 store->database);
 	const struct clickhouse_query query = {
-		.sql = sql, .types = "sss", .is_system = true, .take = take_column, .context = &check
+		.sql = sql, .types = "sss", .is_system = true, .is_short = true, .take = take_column, .context = &check
 	};
 	int status = clickhouse_select(store, &query, error);
 	if (status < 0)

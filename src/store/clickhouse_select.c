@@ -516,14 +516,17 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 {
 	struct error own = { 0 };
 	struct assemble_source source;
+	struct store_selection rounded = *selection;
 	struct selector selector = { .store = (struct clickhouse_store *)base,
-				     .selection = selection,
+				     .selection = &rounded,
 				     .error = error ? error : &own };
+	if (assemble_round(&rounded, selector.store->settings.bucket_ns, selector.error) < 0)
+		return NULL;
 	hash_map_init(&selector.recordings);
 	hash_map_init(&selector.list_numbers);
 	clickhouse_names_init(&selector.names, selector.store, selector.error);
 	clickhouse_names_source(&selector.names, &source);
-	int status = assemble_init(&selector.assemble, selection, selector.store->settings.bucket_ns, &source,
+	int status = assemble_init(&selector.assemble, &rounded, selector.store->settings.bucket_ns, &source,
 				   selector.error);
 	if (rows_unpacker_init(&selector.unpacker) < 0 && status == 0)
 		status = out_of_memory(&selector);

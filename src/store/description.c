@@ -162,7 +162,7 @@ static int add_notes(const struct adding *adding)
 		if (status < 0)
 			return status;
 	}
-	return findings_copy(adding->to, from);
+	return findings_sum(adding->to, from);
 }
 
 /* --- labels --- */

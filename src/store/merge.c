@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "profile/findings.h"
 #include "store/assemble.h"
 #include "store/batch.h"
 #include "store/hash.h"
@@ -407,15 +406,13 @@ int merge_add(struct merge *merge, const struct store_recording *recording, stru
 	return status;
 }
 
-/* Sets the times of the sum. Removes the findings that readers derive from figures, which are those of the sum now. */
+/* Sets the times of the sum. */
 static void set_facts(struct merge *merge)
 {
 	struct profile *profile = merge->assemble.profile;
 	profile->start_unix_ns = merge->first_unix_ns;
 	if (merge->lacks_duration)
 		profile->end_ns = profile->start_ns;
-	findings_remove(profile, FINDING_SAMPLES_LOST, "");
-	findings_remove(profile, FINDING_PATHS_BROKEN, "");
 }
 
 struct profile *merge_finish(struct merge *merge, struct error *error)

@@ -28,12 +28,7 @@
 static const char MAGICS[][16] = { "cpprof spool 1\n", "cpprof spool 2\n" };
 static const char ENDING[] = ".spool", BAD[] = ".bad", NEW[] = ".new-";
 
-enum {
-	MAGIC_BYTES = sizeof(MAGICS[0]) - 1,
-	NAME_BYTES = 2 * STORE_IDENTITY_BYTES + sizeof(ENDING),
-	LABELS_MOST = 1024,
-	OLD_S = 86400
-};
+enum { MAGIC_BYTES = sizeof(MAGICS[0]) - 1, NAME_BYTES = 2 * STORE_IDENTITY_BYTES + sizeof(ENDING), OLD_S = 86400 };
 
 /* --- writing --- */
 
@@ -210,6 +205,9 @@ int spool_put(const char *folder, const struct store_recording *recording, struc
 {
 	char name[NAME_BYTES];
 	struct buffer file;
+	int fits = store_check(recording, error);
+	if (fits < 0)
+		return fits;
 	write_file_name(name, recording);
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return error_set_errno(error, "cannot make folder '%s'", folder);
@@ -314,7 +312,7 @@ static int read_header(struct cursor *cursor, struct entry *entry, uint64_t *ser
 	take_texts(cursor, entry, 3);
 	uint64_t label_count = take_list(cursor, entry, 2);
 	*service_count = has_services ? take_list(cursor, entry, 1) : 0;
-	if (cursor->failed || label_count > LABELS_MOST)
+	if (cursor->failed || label_count > STORE_LABELS_MOST)
 		return ERROR_CORRUPT;
 	int status = place_texts(entry, label_count, *service_count);
 	recording->services = has_services ? entry->services : NULL;

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/path.h"
 
 static void close_store(struct store *base)
@@ -52,76 +51,10 @@ static int64_t check_file(const char *path, struct error *error)
 	return status.st_size;
 }
 
-/* Returns the URI of a file that nobody writes: SQLite then needs no files beside it. The caller frees it. */
-static char *immutable_uri(const char *path)
-{
-	struct buffer uri;
-	buffer_init(&uri);
-	buffer_append_string(&uri, "file:");
-	for (const char *at = path; *at; at++)
-		buffer_printf(&uri, "%%%02X", (unsigned char)*at);
-	buffer_append_string(&uri, "?immutable=1");
-	buffer_append_byte(&uri, 0);
-	if (buffer_error(&uri) == 0)
-		return (char *)uri.bytes;
-	buffer_release(&uri);
-	return NULL;
-}
-
-/* Settings of each connection: no code out of the file, and nothing that trusts its bytes. */
-static int harden(const struct sqlite_store *store, struct error *error)
-{
-	sqlite3_busy_timeout(store->db, SQLITE_WAIT_MS);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	return sqlite_execute(store,
-			      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
-			      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384",
-			      "open", error);
-}
-
-static int open_database(struct sqlite_store *store, int flags, struct error *error)
-{
-	flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-	int result = sqlite3_open_v2(store->path, &store->db, flags, NULL);
-	if (!store->db)
-		return error_set(error, ERROR_MEMORY, "cannot open store '%s': out of memory", store->path);
-	return result == SQLITE_OK ? harden(store, error) : sqlite_fail(store, "open", error);
-}
-
-/* A reader in a folder that it may not write to cannot use the log, and needs none: then nobody writes. */
-static int open_again_immutable(struct sqlite_store *store, struct error *error)
-{
-	char log[4096];
-	struct stat status;
-	snprintf(log, sizeof(log), "%s-wal", store->path);
-	if (stat(log, &status) == 0 && status.st_size > 0)
-		return error->code;
-	char *uri = immutable_uri(store->path), *path = store->path;
-	if (!uri)
-		return error_set(error, ERROR_MEMORY, "cannot open store '%s': out of memory", store->path);
-	sqlite3_close(store->db);
-	store->db = NULL;
-	store->path = uri;
-	int code = open_database(store, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error);
-	store->path = path;
-	free(uri);
-	return code;
-}
-
 static int open_to_read(struct sqlite_store *store, struct error *error)
 {
 	int64_t bytes = check_file(store->path, error);
-	if (bytes < 0)
-		return (int)bytes;
-	int status = open_database(store, SQLITE_OPEN_READONLY, error);
-	if (status == 0)
-		status = sqlite_schema_check(store, error);
-	if (status == ERROR_PERMISSION && open_again_immutable(store, error) == 0)
-		status = sqlite_schema_check(store, error);
-	if (status == 1)
-		status = error_set(error, ERROR_FORMAT,
-				   "cannot open store '%s': it is empty (cpprof store add makes one)", store->path);
-	return status;
+	return bytes < 0 ? (int)bytes : sqlite_open_to_read(store, error);
 }
 
 /* Makes the tables if there are none. `may_exist`: a store there is used as it is. */
@@ -151,7 +84,8 @@ static int open_to_write(struct sqlite_store *store, const struct store_settings
 	else if (errno != EEXIST)
 		return error_set_errno(error, "cannot make store '%s'", store->path);
 	int64_t bytes = check_file(store->path, error);
-	int status = bytes < 0 ? (int)bytes : open_database(store, SQLITE_OPEN_READWRITE, error);
+	int status =
+		bytes < 0 ? (int)bytes : sqlite_open_database(store, store->path, SQLITE_OPEN_READWRITE, NULL, error);
 	if (status == 0)
 		status = make_tables(store, settings, may_exist, error);
 	if (status < 0 && is_new)

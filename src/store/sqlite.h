@@ -3,6 +3,7 @@
 #define STORE_SQLITE_H
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "base/hash_map.h"
 #include "store/store.h"
@@ -25,6 +26,8 @@ struct sqlite_store {
 	struct store_settings settings;
 	struct sqlite_known known[SQLITE_TABLES];
 	int64_t known_version; /* of the store's content; others change it */
+	bool is_watched;       /* the file is read without locks */
+	struct stat watched;   /* the file when it was opened so */
 };
 
 /* Sets the error to "cannot VERB store 'PATH': REASON", by the last error of SQLite. Returns its code. */
@@ -51,6 +54,18 @@ struct profile *sqlite_store_select(struct store *base, const struct store_selec
 int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
 int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 		       struct error *error);
+
+/* Opens a connection to the file that `name` names, a path or a URI. `vfs` NULL: the usual one. Returns 0 or a negative error. */
+int sqlite_open_database(struct sqlite_store *store, const char *name, int flags, const char *vfs, struct error *error);
+
+/* sqlite_read.c: opening a store for a reader. */
+
+/* Opens an existing file. Returns 0 or a negative error. */
+int sqlite_open_to_read(struct sqlite_store *store, struct error *error);
+
+/* After a reading, whether it succeeded or not: returns 0 if its result holds, 1 if the file changed meanwhile and the store was
+ * opened again, so that the caller reads again, or a negative error. `attempts`: 0 before the first call. */
+int sqlite_read_again(struct sqlite_store *store, int *attempts, struct error *error);
 
 /* sqlite_known.c: the ids of rows that recordings need again and again, as long as the store is open. */
 

@@ -77,3 +77,23 @@ int sqlite_end(const struct sqlite_store *store, int status, const char *verb, s
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* fails if SQLite has done it */
 	return status;
 }
+
+/* Settings of each connection: no code out of the file, and nothing that trusts its bytes. */
+static int harden(const struct sqlite_store *store, struct error *error)
+{
+	sqlite3_busy_timeout(store->db, SQLITE_WAIT_MS);
+	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	return sqlite_execute(store,
+			      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
+			      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384",
+			      "open", error);
+}
+
+int sqlite_open_database(struct sqlite_store *store, const char *name, int flags, const char *vfs, struct error *error)
+{
+	flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	int result = sqlite3_open_v2(name, &store->db, flags, vfs);
+	if (!store->db)
+		return error_set(error, ERROR_MEMORY, "cannot open store '%s': out of memory", store->path);
+	return result == SQLITE_OK ? harden(store, error) : sqlite_fail(store, "open", error);
+}

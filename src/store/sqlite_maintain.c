@@ -13,7 +13,7 @@ static int64_t file_bytes(const struct sqlite_store *store, const char *ending)
 	return stat(path, &status) == 0 ? status.st_size : 0;
 }
 
-int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error)
+static int read_stats(const struct sqlite_store *store, struct store_statistics *statistics, struct error *error)
 {
 	static const char sql[] =
 		"SELECT (SELECT count(*) FROM profiles), (SELECT coalesce(sum(rows), 0) FROM hits), "
@@ -21,7 +21,6 @@ int sqlite_store_stats(struct store *base, struct store_statistics *statistics, 
 		"(SELECT count(*) FROM stacks), (SELECT count(*) FROM locations), (SELECT count(*) FROM functions), "
 		"(SELECT count(*) FROM modules), (SELECT coalesce(min(start), 0) FROM profiles), "
 		"(SELECT coalesce(max(end), 0) FROM profiles)";
-	const struct sqlite_store *store = (struct sqlite_store *)base;
 	*statistics = (struct store_statistics){ .settings = store->settings };
 	uint64_t *const counts[] = { &statistics->profiles,  &statistics->hits,   &statistics->samples,
 				     &statistics->touches,   &statistics->stacks, &statistics->locations,
@@ -40,6 +39,17 @@ int sqlite_store_stats(struct store *base, struct store_statistics *statistics, 
 	}
 	sqlite3_finalize(row);
 	return status;
+}
+
+int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error)
+{
+	struct sqlite_store *store = (struct sqlite_store *)base;
+	int attempts = 0, again = 1, status = 0;
+	while (again > 0) {
+		status = read_stats(store, statistics, error);
+		again = sqlite_read_again(store, &attempts, error);
+	}
+	return again < 0 ? again : status;
 }
 
 /* --- what is used --- */

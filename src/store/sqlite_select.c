@@ -312,10 +312,11 @@ static int select_all(struct selector *selector, const struct store_selection *s
 	return status;
 }
 
-struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error)
+static struct profile *select_once(struct sqlite_store *store, const struct store_selection *selection,
+				   struct error *error)
 {
 	struct error own = { 0 };
-	struct selector selector = { .store = (struct sqlite_store *)base, .error = error ? error : &own };
+	struct selector selector = { .store = store, .error = error ? error : &own };
 	const struct assemble_source source = { .context = &selector,
 						.module = read_module,
 						.function = read_function,
@@ -324,4 +325,21 @@ struct profile *sqlite_store_select(struct store *base, const struct store_selec
 						.stack = read_stack };
 	int status = select_all(&selector, selection, &source);
 	return assemble_finish(&selector.assemble, status);
+}
+
+struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error)
+{
+	struct sqlite_store *store = (struct sqlite_store *)base;
+	struct store_selection rounded = *selection;
+	struct profile *profile = NULL;
+	int attempts = 0, again = assemble_round(&rounded, store->settings.bucket_ns, error) < 0 ? 0 : 1;
+	while (again > 0) {
+		profile = select_once(store, &rounded, error);
+		again = sqlite_read_again(store, &attempts, error);
+		if (again != 0) {
+			profile_free(profile);
+			profile = NULL;
+		}
+	}
+	return profile;
 }

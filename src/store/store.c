@@ -99,8 +99,19 @@ static int add_parts(struct store *store, const struct store_recording *recordin
 	return status < 0 ? status : added;
 }
 
+int store_check(const struct store_recording *recording, struct error *error)
+{
+	if (recording->labels.count <= STORE_LABELS_MOST)
+		return 0;
+	return error_set(error, ERROR_LIMIT, "cannot add '%s': it has %zu labels, more than %d", recording->name,
+			 recording->labels.count, STORE_LABELS_MOST);
+}
+
 int store_add(struct store *store, const struct store_recording *recording, struct error *error)
 {
+	int fits = store_check(recording, error);
+	if (fits < 0)
+		return fits;
 	int there = store->kind->has(store, recording, error);
 	if (there != 0)
 		return there < 0 ? there : 0;

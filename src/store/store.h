@@ -36,6 +36,7 @@ enum {
 	STORE_IDENTITY_BYTES = 16,
 	STORE_FILE_BYTES = 12, /* those at the beginning of an identity are of the file alone */
 	STORE_BUCKET_SECONDS = 10,
+	STORE_LABELS_MOST = 1024, /* of a recording */
 };
 
 struct store_label {
@@ -106,6 +107,9 @@ int store_create(const char *url, const struct store_settings *settings, struct 
  * ERROR_UNREACHABLE, here and in the calls below, may pass: the server is away. */
 struct store *store_open(const char *url, enum store_mode mode, struct error *error);
 void store_close(struct store *store); /* NULL is allowed */
+
+/* Returns 0, or ERROR_LIMIT if no store takes the recording. */
+int store_check(const struct store_recording *recording, struct error *error);
 
 /* Returns the number of recordings that were added, 1 or one for each service, 0 if an equal one or a service of it was there, or a
  * negative error; then nothing was added. (After ERROR_UNREACHABLE, a server may have added it, whose confirmation got lost.)

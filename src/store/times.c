@@ -42,7 +42,11 @@ static bool read_date(const char *text, int64_t *seconds)
 		const char *end = strptime(text, forms[i], &date);
 		if (!end || (*end && strcmp(end, "Z") != 0))
 			continue;
+		const struct tm given = date;
 		*seconds = *end ? timegm(&date) : mktime(&date);
+		/* Both move a date that does not exist. The hour also moves where a clock was put forward. */
+		if (date.tm_mon != given.tm_mon || date.tm_mday != given.tm_mday || date.tm_sec != given.tm_sec)
+			return false;
 		return *seconds > -SECONDS_MOST && *seconds < SECONDS_MOST;
 	}
 	return false;

@@ -219,6 +219,13 @@ class TestRecording:
 		assert "sent 1 recording of" in agent.text() and stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
 		assert sorted(path.name for path in agent.spool.iterdir()) == ["agent.lock", "text.bad"]
 
+	def test_figures_of_a_store_that_is_away(self, tmp_path):
+		"""A slice that goes to the spool is a failure of the store, and is not stored."""
+		with Agent(tmp_path, "-r", MOVES[1], store="http://127.0.0.1:1/none", every="1s") as agent:
+			agent.wait_for_figure('failures_total{kind="store"}', 1)
+			figures = agent.metrics()
+			assert figures["stored_slices_total"] == figures["stored_bytes_total"] == 0 and figures["spooled_recordings"] >= 1
+
 	def test_killed_adder(self, tmp_path):
 		"""A `store add` that is killed leaves no message of its own. Its file stays."""
 		with socket.create_server(("127.0.0.1", 0)) as server:
@@ -230,6 +237,19 @@ class TestRecording:
 					os.kill(int(adder), signal.SIGKILL)
 					assert agent.process.wait(SECONDS) == 0, agent.text()
 		assert "cpprof agent: warning: store add ended by signal 9\n" in agent.text() and len(list(agent.spool.glob("slice-*.kept"))) == 1
+
+	@pytest.mark.long("the store has ten seconds to answer")
+	def test_silent_store(self, tmp_path):
+		"""A server that accepts and does not answer delays the end by ten seconds. The slice stays, and the next agent adds it."""
+		with socket.create_server(("127.0.0.1", 0)) as server:
+			with Agent(tmp_path, "-r", MOVES[1], store=f"http://127.0.0.1:{server.getsockname()[1]}/none") as agent:
+				make_moves()
+				assert agent.stop()[0] == 1
+		assert f"the store takes too long: its slices stay in '{agent.spool}' (the next start adds them)" in agent.text()
+		assert len(list(agent.spool.glob("slice-*.kept"))) == 1
+		with Agent(tmp_path, "-r", MOVES[1]) as agent:
+			agent.stop()
+		assert stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
 
 	def test_second_signal(self, tmp_path):
 		"""It ends the agent without adding: the file is complete, and stays for the next one."""
@@ -369,6 +389,14 @@ def test_without_privilege():
 		words = ["--store", folder / "own/store.db", "--spool", folder / "own/spool"]
 		result, recorded = unprivileged(folder, "agent", *words), unprivileged(folder, "record", "-a", "-o", folder / "own/a.data")
 		assert result.returncode == recorded.returncode == 1 and result.stderr.splitlines()[-1] == recorded.stderr.splitlines()[-1]
+
+
+@only_root
+def test_folder_that_cannot_be_made():
+	"""The reason is that of the folder above, which is not made."""
+	with open_folder() as folder:
+		result = unprivileged(folder, "agent", "--store", folder / "own/store.db", "--spool", folder / "bin/a/spool")
+		check_failure(result, f"cannot make folder '{folder}/bin/a/spool': Permission denied")
 
 
 def test_packaging():

@@ -176,6 +176,8 @@ def test_usage():
 	assert result.returncode == 2 and "missing option -o FILE (cpprof merge -o all.data run.*.data)" in result.stderr
 	result = run("merge", "-o", "out.data", "--label", "", "a.data")
 	assert result.returncode == 2 and "the key of a label is empty" in result.stderr
+	result = run("merge", "-o", "out.data", "--label", "a=b", "a.data")
+	assert result.returncode == 2 and "the key 'a=b' of a label has a '='" in result.stderr
 
 
 @pytest.mark.unsanitized("a sanitizer's allocator ends the process where memory is limited")

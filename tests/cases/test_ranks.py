@@ -53,6 +53,16 @@ def figures(*words):
 		for entry in result["entries"]}
 
 
+def test_a_file_twice(solver, tmp_path):
+	"""Files that count as one rank, or twice, are named."""
+	assert f"warning: '{solver[0]}' is given twice, and counts twice" in run("report", "--ranks", *solver, solver[0]).stderr
+	assert "warning" not in run("report", "--ranks", *solver).stderr
+	done("merge", "--label", "rank", "-o", tmp_path / "one", solver[0])
+	done("merge", "--label", "rank", "-o", tmp_path / "two", solver[0])
+	assert f"'{tmp_path}/one' and '{tmp_path}/two' are both of rank 0, and are added up" in \
+		run("report", "--ranks", tmp_path / "one", tmp_path / "two").stderr
+
+
 # --- recording ---
 
 def recorded(folder, name, *options, status=0, backend="preload", times=3, **environment):

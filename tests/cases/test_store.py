@@ -3,8 +3,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 from cli_support import CPPROF, check_failure, done, run
@@ -112,6 +114,16 @@ def test_added_twice_counts_once(profiles, store, tmp_path):
 	assert done("export", "--store", store, "-r", "cpu") == before
 
 
+def test_imports_of_equal_content(store, tmp_path):
+	"""A file that does not state its start is another recording on another host, or at another time."""
+	(tmp_path / "a.folded").write_text("main;f 3\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for start, host, count in ((1_800_000_000, "a", 1), (1_800_000_000, "b", 2), (1_800_000_060, "a", 3), (1_800_000_000, "a", 3)):
+		os.utime(tmp_path / "a.data", (start,) * 2)
+		add(tmp_path, store, "a.data", host=host)
+		assert recordings(store) == count
+
+
 @pytest.fixture
 def dated(store, tmp_path):
 	"""A store with recordings of two services, two machines, two hours."""
@@ -127,7 +139,7 @@ def dated(store, tmp_path):
 
 @pytest.mark.parametrize("selection, functions", [
 	("", "fghi"), ("--service shop", "fgh"), ("--service mail", "i"), ("--host a", "fhi"), ("--host b --service shop", "g"),
-	("--label version=2", "h"), ("--label version=1 --host a", "fi"), ("--from @1800000000 --to @1800000001", "f"),
+	("--label version=2", "h"), ("--label version=1 --host a", "fi"), ("--from @1800000000 --to @1800000010", "f"),
 	("--from @1800003590", "ghi"), ("--to @1800003600", "f"), ("--from 2027-01-15T09:00Z --to 2027-01-15T10:30Z", "gh"),
 	("--from @1800003600 --host a", "hi")])
 def test_selections(dated, tmp_path, selection, functions):
@@ -150,6 +162,7 @@ def test_diff_of_two_selections(dated):
 @pytest.mark.parametrize("words, message", [
 	("--service none", "matches the selection (cpprof store stats)"), ("--label version=9", "matches the selection"),
 	("--label version", "is no label (--label KEY=VALUE)"), ("--from @7 --to @7", "range of time is empty"),
+	("--from @1800000001 --to @1800000009", "empty: its ends are rounded down to the store's buckets of 10 s"),
 	("--from yesterday", "'yesterday' is no time (now, -1h"), ("--from -1y", "'1y' is no age"), ("colour=red", "selects nothing of a store")])
 def test_wrong_selections(dated, words, message):
 	result = run("export", "--store", dated, *words.split())
@@ -170,6 +183,61 @@ def test_labels_of_a_recording_and_of_the_program(profiles, store, tmp_path):
 	assert done(*words, "--store", store) == done(*words, "labels.data", directory=profiles)
 	whole = done("report", "--body", "-r", "cpu", *ALL, "--store", store, "--label", "datacentre=x")
 	assert whole == done("report", "--body", "-r", "cpu", *ALL, "--store", store)
+
+
+def test_findings_of_recordings_are_one(profiles, store, tmp_path):
+	"""Many recordings with a finding of one kind give one warning, with the share of their sum."""
+	for number in range(4):
+		(tmp_path / "a.folded").write_text(f"main;f{number} {number + 1}\n")
+		done("import", "--format", "folded", "-o", tmp_path / f"{number}.data", tmp_path / "a.folded")
+		add(tmp_path, store, f"{number}.data")
+	whole = [finding for finding in valid_json(done("info", "--format", "json", "0.data", directory=tmp_path))["findings"]]
+	of_store = valid_json(done("info", "--format", "json", "--store", store))["findings"]
+	assert len(of_store) == len(whole)
+
+
+def test_a_store_is_no_profile(profiles, tmp_path):
+	add(profiles, tmp_path / "s.db", "whole.data")
+	check_failure(run("report", "s.db", directory=tmp_path), "cannot open 's.db': it is a store (--store FILE reads it)")
+
+
+def test_too_many_labels(profiles, tmp_path):
+	"""A store refuses what it could not send from the spool, and nothing stays in the spool."""
+	labels = [word for number in range(1025) for word in ("--label", f"k{number}=v")]
+	for store in (tmp_path / "s.db", "http://127.0.0.1:1/db"):
+		check_failure(run("store", "add", "--store", store, "--spool", tmp_path / "spool", *labels, profiles / "whole.data"),
+			"it has 1025 labels, more than 1024")
+		assert not list(tmp_path.glob("spool/*"))
+	done("store", "add", "--store", tmp_path / "s.db", *labels[2:], profiles / "whole.data")
+
+
+def test_a_file_of_a_far_year(profiles, tmp_path):
+	shutil.copy(profiles / "whole.data", tmp_path)
+	os.utime(tmp_path / "whole.data", (13_600_000_000,) * 2)
+	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data"), "the file's time is out of range (touch sets it)")
+
+
+def test_ranges_of_time_add_up(store, tmp_path):
+	"""Hits of a bucket are in one of two ranges that meet, at whatever second they meet, and so are hits without a time."""
+	(tmp_path / "a.perf").write_text("".join(f"prog 1 [000] {100 + second}.5: 1 cpu-clock:\n\t401000 f{second} (/bin/prog)\n\n" for second in range(45)))
+	(tmp_path / "b.folded").write_text("main;untimed 7\n")
+	for form, name in (("perf-script", "a.perf"), ("folded", "b.folded")):
+		data = tmp_path / f"{name}.data"
+		done("import", "--format", form, "-o", data, tmp_path / name)
+		os.utime(data, (1_800_000_003,) * 2)
+		add(tmp_path, store, data, service=form)
+
+	def hits(start, end, service="perf-script"):
+		result = run("export", "--store", store, "--service", service, "--from", f"@{start}", "--to", f"@{end}")
+		assert result.returncode == 0 or "no recording" in result.stderr or "is empty" in result.stderr, result.stderr
+		return Counter({path: int(count) for path, _, count in (line.rpartition(" ") for line in result.stdout.splitlines())})
+	first, last = 1_799_999_950, 1_800_000_100
+	whole = hits(first, last)
+	assert len(whole) == 45
+	for middle in (1_799_999_999, 1_800_000_000, 1_800_000_004, 1_800_000_010, 1_800_000_015, 1_800_000_040):
+		assert hits(first, middle) + hits(middle, last) == whole
+		assert hits(first, middle, "folded") + hits(middle, last, "folded") == {"main;untimed": 7}
+	assert 0 < len(hits(first, 1_800_000_015)) < 45
 
 
 def test_recordings_from_the_future(store, tmp_path):
@@ -342,3 +410,14 @@ def test_a_wrong_file_makes_no_store(tmp_path):
 		refused = run("store", "add", name, directory=tmp_path)
 		assert refused.returncode == 1 and reason in refused.stderr, refused.stderr
 	assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+@pytest.mark.long("a server has twenty seconds to answer")
+def test_a_silent_server():
+	"""A server that accepts a request and does not answer: a message after five seconds, and one attempt."""
+	with socket.create_server(("127.0.0.1", 0)) as server:
+		url = f"http://127.0.0.1:{server.getsockname()[1]}"
+		began = time.monotonic()
+		result = run("store", "stats", "--store", f"{url}/db")
+		assert time.monotonic() - began < 40
+	check_failure(result, f"cpprof store: waiting for '{url}/', which has sent nothing for 5 s\n", "cannot read store")

@@ -1,5 +1,6 @@
 """Stores on SQLite: what is in their file, and files that are damaged or somebody else's."""
 import re
+import shutil
 import sqlite3
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 from cli_support import CPPROF, check_failure, done, run
 from store_support import HITS, TOUCHES, add, block_of, large_recording, names, rows_of
 from test_record_bad import small_disk
+from user_support import NOBODY, as_user, only_root, open_folder
 
 
 def rows(store, sql):
@@ -230,6 +232,75 @@ def test_read_only_folder(profiles, tmp_path):
 	written = subprocess.run(["unshare", "-rm", "sh", "-c", inner + f"store add --store '{store}' '{profiles}/forms.data'"],
 		capture_output=True, text=True)
 	check_failure(written, "cannot open store")
+
+
+OWNER = 1
+
+
+def shared_store(folder, profiles):
+	"""A store of OWNER in a folder where every user may make files. Returns it, and a function that runs cpprof there as a user."""
+	(folder / "own").chmod(0o1777)
+	for name in names(profiles):
+		shutil.copy(profiles / name, folder / "own")
+		(folder / "own" / name).chmod(0o644)
+
+	def cpprof(user, *words):
+		return subprocess.run([*as_user(user), folder / "bin/cpprof", *words], cwd=folder / "own", capture_output=True, text=True)
+	assert cpprof(OWNER, "store", "add", "--store", "s.db", "whole.data").returncode == 0
+	(folder / "own/s.db").chmod(0o644)
+	return folder / "own/s.db", cpprof
+
+
+def beside(store):
+	return {path.name: path.stat().st_uid for path in store.parent.glob("s.db*")}
+
+
+@only_root
+def test_a_reader_leaves_nothing(profiles):
+	"""Neither its owner's nor another user's report leaves a file, and the owner adds after both."""
+	with open_folder() as folder:
+		store, cpprof = shared_store(folder, profiles)
+		for user in (OWNER, NOBODY, 0):
+			assert cpprof(user, "export", "--store", "s.db").stdout == done("export", "--store", store)
+			assert beside(store) == {"s.db": OWNER}
+		added = cpprof(OWNER, "store", "add", "--store", "s.db", "forms.data")
+		assert added.returncode == 0, added.stderr
+		assert beside(store) == {"s.db": OWNER}
+
+
+@only_root
+def test_a_reader_of_another_user_and_a_writer_at_work(profiles):
+	"""The reader finds what the writer has in its log, and the writer writes on. The same after the writer was killed."""
+	with open_folder() as folder:
+		store, cpprof = shared_store(folder, profiles)
+		writer = subprocess.Popen([*as_user(OWNER), "/usr/bin/python3", "-c", "import sqlite3, sys\n"
+			"db = sqlite3.connect(sys.argv[1], isolation_level=None)\ndb.execute('BEGIN IMMEDIATE')\ndb.execute('ROLLBACK')\n"
+			"for line in sys.stdin:\n\tdb.execute(line)\n\tprint(flush=True)", store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+		def write(sql):
+			print(sql, file=writer.stdin, flush=True)
+			assert writer.stdout.readline() == "\n"
+		try:
+			write("UPDATE profiles SET host = 'in the log'")
+			assert beside(store) == {"s.db": OWNER, "s.db-shm": OWNER, "s.db-wal": OWNER}
+			write("BEGIN IMMEDIATE")
+			write("UPDATE profiles SET host = 'not committed'")
+			whole = cpprof(OWNER, "export", "--store", "s.db").stdout
+			for _ in range(2):
+				assert cpprof(NOBODY, "export", "--store", "s.db", "--host", "in the log").stdout == whole > ""
+			write("COMMIT")
+			assert cpprof(NOBODY, "export", "--store", "s.db", "--host", "not committed").stdout == whole
+		finally:
+			writer.kill()
+			writer.wait()
+		assert beside(store) == {"s.db": OWNER, "s.db-shm": OWNER, "s.db-wal": OWNER}
+		assert cpprof(NOBODY, "export", "--store", "s.db", "--host", "not committed").stdout == whole
+		assert beside(store) == {"s.db": OWNER, "s.db-shm": OWNER, "s.db-wal": OWNER}
+		(folder / "own/s.db-shm").unlink()
+		check_failure(cpprof(NOBODY, "export", "--store", "s.db"), "its log has to be read by a user who may write it")
+		assert beside(store) == {"s.db": OWNER, "s.db-wal": OWNER}
+		assert cpprof(OWNER, "store", "add", "--store", "s.db", "forms.data").returncode == 0
+		assert beside(store) == {"s.db": OWNER}
 
 
 def test_a_new_store_is_its_owners(tmp_path):

@@ -71,6 +71,37 @@ static void test_merging(void **state)
 	profile_free(profile);
 }
 
+/* Findings of a sum: one of a kind, with the counts added up; where other numbers differ, the first text. */
+static void test_sums(void **state)
+{
+	(void)state;
+	struct profile *one = profile_new(), *two = profile_new();
+	add_threads(one, 3, "limit 7");
+	add_threads(two, 5, "limit 7");
+	finding_add(one, FINDING_PATHS_BROKEN, 10, "only 47.53 %% of the call paths reach their root");
+	finding_add(two, FINDING_PATHS_BROKEN, 20, "only 31 %% of the call paths reach their root");
+	finding_add(two, FINDING_BACKEND_REFUSED, 0, "not by bpf");
+	struct profile *sum = profile_new();
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(findings_sum(sum, one) | findings_sum(sum, two), 0);
+	assert_int_equal(sum->finding_count, 3);
+	assert_string_equal(text_of(sum, 0), "16 threads were not recorded: limit 7");
+	assert_int_equal(sum->findings[0].count, 16);
+	assert_string_equal(text_of(sum, 1),
+			    "only 47.53 % of the call paths reach their root (in one of several recordings)");
+	assert_int_equal(sum->findings[1].count, 60);
+	assert_string_equal(text_of(sum, 2), "not by bpf");
+	const struct profile_cause whole = { .count = 90, .whole = true }, broken = { .count = 10 };
+	assert_int_equal(profile_count_cause(sum, "end", &whole) | profile_count_cause(sum, "lost", &broken), 0);
+	quality_sum_findings(sum);
+	const struct profile_finding *found = finding_find(sum, FINDING_PATHS_BROKEN);
+	assert_int_equal(found->count, 10);
+	assert_string_equal(profile_string(sum, found->text), "only 90.00 % of the call paths reach their root");
+	profile_free(sum);
+	profile_free(one);
+	profile_free(two);
+}
+
 static void test_order(void **state)
 {
 	(void)state;
@@ -394,14 +425,23 @@ static void test_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),       cmocka_unit_test(test_merging),
-		cmocka_unit_test(test_order),       cmocka_unit_test(test_closing),
-		cmocka_unit_test(test_traced),      cmocka_unit_test(test_quality),
-		cmocka_unit_test(test_shares),      cmocka_unit_test(test_unknown_code),
-		cmocka_unit_test(test_older_notes), cmocka_unit_test(test_soundness),
-		cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_docs),
-		cmocka_unit_test(test_codes),       cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_samples),     cmocka_unit_test(test_guessed_paths_are_rooted),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_closing),
+		cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_quality),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_unknown_code),
+		cmocka_unit_test(test_older_notes),
+		cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_docs),
+		cmocka_unit_test(test_codes),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_guessed_paths_are_rooted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -439,6 +440,37 @@ static void memory_may_be_short_for_services(void **state)
 	profile_free(profile);
 }
 
+/* A reader who may not write the file reads it without locks: it notices a change, and reads again. */
+static void unlocked_readers_notice_changes(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	struct profile *profile = random_profile(7, 200, 2);
+	struct store *writer = store_open(path, STORE_WRITE, &error);
+	assert_int_equal(add(writer, profile, 1, &error), 1);
+	store_close(writer);
+	assert_int_equal(chmod(path, 0444) | chmod(directory, 0555), 0);
+	uid_t user = geteuid();
+	assert_true(user != 0 || seteuid(65534) == 0);
+	struct store *reader = store_open(path, STORE_READ, &error);
+	assert_non_null(reader);
+	assert_true(user != 0 || seteuid(user) == 0);
+	assert_int_equal(chmod(path, 0644) | chmod(directory, 0777), 0);
+	writer = store_open(path, STORE_WRITE, &error);
+	assert_int_equal(add(writer, profile, 2, &error), 1);
+	store_close(writer);
+	struct store_statistics statistics;
+	assert_int_equal(store_stats(reader, &statistics, &error), 0);
+	assert_int_equal(statistics.profiles, 2);
+	struct profile *both = store_select(reader, &everything, &error);
+	assert_non_null(both);
+	assert_int_equal(both->hits_added, 2 * profile->hits_added);
+	profile_free(both);
+	store_close(reader);
+	profile_free(profile);
+	remove_store();
+}
+
 static void ages_are_read(void **state)
 {
 	(void)state;
@@ -477,6 +509,7 @@ static void times_are_read(void **state)
 	assert_int_equal(seconds_of("1970-01-02T00:01Z"), 86460);
 	assert_int_equal(seconds_of("1970-01-02T00:01:05Z"), 86465);
 	assert_int_equal(seconds_of("1970-01-02T01:00"), 86400);
+	assert_int_equal(seconds_of("2024-02-29Z"), 1709164800);
 	static const char *const wrong[] = { "",
 					     "then",
 					     "-",
@@ -487,7 +520,11 @@ static void times_are_read(void **state)
 					     "1970-13-01",
 					     "1970-01-02T",
 					     "1970-01-02X",
-					     "1970-01-02T25:00" };
+					     "1970-01-02T25:00",
+					     "2026-02-30",
+					     "2026-02-30Z",
+					     "2026-11-27T08:00:60",
+					     "2026-11-27T08:00:60Z" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(store_time_read(wrong[i], 0, &ns, &error), ERROR_USAGE);
 }
@@ -501,6 +538,7 @@ int main(void)
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(failed_additions_leave_nothing),
 		cmocka_unit_test(memory_may_be_short_for_services),
+		cmocka_unit_test(unlocked_readers_notice_changes),
 		cmocka_unit_test(ages_are_read),
 		cmocka_unit_test(times_are_read),
 	};
