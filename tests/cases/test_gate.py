@@ -378,7 +378,7 @@ def test_sums_of_samples_are_no_exact_gate(tmp_path, form):
 	for name, own in (("a", "52"), ("b", "61"), ("a2", "55"), ("b2", "58")):
 		script = "".join(f"prog 7 1.{i:06d}: 1000000 cpu-clock:\n\t401000 parse+0x1 (/bin/prog)\n\t402000 main+0x1 (/bin/prog)\n\n" for i in range(int(own)))
 		(tmp_path / f"{name}.script").write_text(script)
-		done("export", "--format", form, "-r", "cpu-clock", "-o", f"{name}.{form}", f"{name}.script", directory=tmp_path)
+		done("export", "--format", form, "-r", "cpu", "-o", f"{name}.{form}", f"{name}.script", directory=tmp_path)
 	a, b, a2, b2 = (f"{name}.{form}" for name in ("a", "b", "a2", "b2"))
 	result = run("diff", "--fail-above", 5, a, b, directory=tmp_path)
 	assert result.returncode == 2 and "is the sum of an unknown number of samples, and single recordings do not show how much" in result.stderr, result.stderr
