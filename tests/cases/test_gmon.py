@@ -10,8 +10,8 @@ from record_support import REPOSITORY, run_cpprof
 
 CORPUS = REPOSITORY / "tests/fuzz/corpus/gmon"
 # Files of the corpus that can be read. All others are damaged.
-READABLE = {"header", "real", "real-no-pie", "real-twice", "blocks", "blocks-wide", "blocks-none", "blocks-none-wide",
-	"histograms", "histogram-empty"}
+READABLE = {"real", "real-no-pie", "real-twice", "blocks", "blocks-wide", "blocks-none", "blocks-none-wide",
+	"histograms"}
 FLAT = re.compile(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(?:(\d+) +[\d.]+ +[\d.]+ +)?(\S.*)$", re.MULTILINE)
 
 

@@ -60,8 +60,8 @@ static void test_things(void **state)
 	ASSERT_UNSOUND(profile->resources[0].backend, no_string);
 	ASSERT_UNSOUND(profile->resources[0].note, no_string);
 	ASSERT_SOUND(profile->resources[0].note, no_string - 1);
-	ASSERT_UNSOUND(profile->resources[0].kind, 3);
-	ASSERT_SOUND(profile->resources[0].kind, RESOURCE_EXACT);
+	ASSERT_UNSOUND(profile->resources[0].kind, 4);
+	ASSERT_SOUND(profile->resources[0].kind, RESOURCE_SUMS);
 	ASSERT_UNSOUND(profile->resources[0].interval, 0);
 	ASSERT_SOUND(profile->resources[0].interval, 1);
 	ASSERT_EACH_UNSOUND(causes, cause_count, 0, text, no_string);
