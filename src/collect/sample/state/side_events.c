@@ -207,13 +207,13 @@ static struct side_fork note_fork(struct side_events *side, const struct perf_ev
 	struct side_fork fork = { .tid = (pid_t)ids[2] };
 	uint32_t since = hash_map_get(&side->watched, ids[3]), own = hash_map_get(&side->watched, ids[2]);
 	uint32_t now = ms_of(side, time_ns);
-	if (since == HASH_MAP_NONE || now < since)
+	/* After the start, the id can be that of an earlier thread, whose events others have inherited. */
+	if (side->started || since == HASH_MAP_NONE || now < since)
 		return fork;
 	fork.is_watched_twice = own != HASH_MAP_NONE;
 	if (fork.is_watched_twice)
 		perf_events_drop_thread(&side->events, fork.tid);
-	if (fork.is_watched_twice || !side->started)
-		hash_map_put(&side->watched, ids[2], now);
+	hash_map_put(&side->watched, ids[2], now);
 	return fork;
 }
 
