@@ -2,8 +2,8 @@
  * Requests to servers, by libcurl, which is loaded when it is needed: other commands start without it.
  *
  * A server that cannot be reached, is busy (429) or fails (5xx) is asked again, after 250 ms, 500 ms and so on, or after the time that it
- * requests (Retry-After), at most 10 s. An attempt that had no byte for the whole limit is not repeated. Any other answer is final. Redirections are not followed, because the request is for the server
- * that the user named.
+ * requests (Retry-After), at most 10 s. An attempt that had no byte for the whole limit is not repeated. Any other answer is final.
+ * Redirections are not followed, because the request is for the server that the user named.
  *
  * Life cycle: http_open, any number of http_send, http_close. Connections are kept from one request to the next one.
  */
