@@ -77,7 +77,7 @@ const struct command_option agent_options[] = {
 	  NULL },
 	SUBJECT_NO_KERNEL_OPTION,
 	ROW_NAMING_TIME,
-	SUBJECT_BACKEND_OPTION,
+	SUBJECT_BACKEND_ROW("bpf|perf", ""),
 	{ 0 },
 };
 

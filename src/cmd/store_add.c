@@ -165,7 +165,7 @@ static int add_recording(struct adding *adding, struct store_recording *recordin
 		adding->added++;
 		adding->parts += (size_t)status;
 	} else if (status == 0) {
-		notice(adding->invocation, "'%s' is in the store already", recording->name);
+		notice(adding->invocation, "'%s' is in the store already, as it was first added", recording->name);
 	}
 	error.code = status < 0 ? status : 0;
 	int result = status < 0 ? spool_recording(adding, recording, &error) : EXIT_DONE;

@@ -20,15 +20,18 @@ enum {
 	SUBJECT_OPTIONS_END,
 };
 
-/* A row of the table of options. */
-#define SUBJECT_BACKEND_OPTION                                                                                        \
+/* A row of the table of options. `MORE`: what follows the names of the backends that record any process. */
+#define SUBJECT_BACKEND_ROW(NAMES, MORE)                                                                              \
 	{                                                                                                             \
-		SUBJECT_BACKEND, 0, "backend", "bpf|perf|preload",                                                    \
+		SUBJECT_BACKEND, 0, "backend", NAMES,                                                                 \
 			"Measure with this backend: bpf counts and unwinds stacks in the kernel, perf copies stacks " \
-			"out of it, preload is a library inside the program that cpprof starts, and needs no "        \
-			"privilege",                                                                                  \
+			"out of it" MORE,                                                                             \
 			"the first that is permitted and measures all requested resources"                            \
 	}
+#define SUBJECT_BACKEND_OPTION                                                                            \
+	SUBJECT_BACKEND_ROW("bpf|perf|preload",                                                           \
+			    ", preload is a library inside the program that cpprof starts, and needs no " \
+			    "privilege")
 
 /* Rows for the processes that a recording attaches to. `verb` as in "record". */
 #define SUBJECT_PROCESS_OPTIONS(verb, verbing)                                                                         \
