@@ -1,4 +1,4 @@
-"""The readers of other tools' formats that tools/setup installs from tests/npm."""
+"""The readers of other tools' formats, and a current ClickHouse, that tools/setup installs from tests/npm."""
 import os
 import subprocess
 import time
@@ -9,6 +9,7 @@ from cli_support import REPOSITORY
 NPM = Path(os.environ.get("CPPROF_NPM", REPOSITORY / "build/npm")).resolve() / "node_modules"
 PROFILER = NPM / "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
 SPEEDSCOPE = NPM / "speedscope/dist/release"
+CHDB = NPM / "@chdb/lib-linux-x64-gnu/libchdb.so"
 SECONDS_ALLOWED = 120
 
 

@@ -1,5 +1,4 @@
-"""The SQL of stores on a current version of ClickHouse. CPPROF_CHDB is the path of libchdb.so, of npm's @chdb/lib-linux-x64-gnu (559 MB)."""
-import os
+"""The SQL of stores on a current version of ClickHouse: a library of npm, of 559 MB."""
 import subprocess
 import sys
 import time
@@ -9,17 +8,17 @@ from pathlib import Path
 import pytest
 from clickhouse_support import free_ports
 from cli_support import done, run
+from npm_support import CHDB
 from store_support import add, names, without_suffixes
 
-LIBRARY = os.environ.get("CPPROF_CHDB")
 ALL = ("--limit", 0, "--threshold", 0)
-pytestmark = pytest.mark.skipif(LIBRARY is None, reason="CPPROF_CHDB names no libchdb.so")
+pytestmark = [pytest.mark.needs("chdb"), pytest.mark.long("starts a library of 559 MB")]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
 	folder, (port,) = tmp_path_factory.mktemp("chdb"), free_ports(1)
-	process = subprocess.Popen([sys.executable, Path(__file__).with_name("chdb_server.py"), LIBRARY, folder, str(port)])
+	process = subprocess.Popen([sys.executable, Path(__file__).with_name("chdb_server.py"), CHDB, folder, str(port)])
 	for _ in range(600):
 		try:
 			query(f"http://127.0.0.1:{port}", "SELECT 1")
