@@ -121,6 +121,7 @@ VARIABLE = {
 	r", by (bpf|perf|preload)\b.*": "",
 	r"(, [\d.]+ % (whole|partly guessed|broken)( \([\d,]+ completed\))?)+": "",
 	r"\b__((?:str|mem)[a-z]+)_[a-z0-9_]+": r"\1",  # a function of libc in the variant for one processor
+	r" \([\d.]+ times less\)$": "",  # there is none if nothing is left
 	r"0x[0-9a-f]+": "#",
 	r"(?<![\w.])[-+]?\d[\d,.]*\d?( (ns|us|ms|s|bytes?|[KM]i?B)\b)?": "#",
 	r"^\* ": "",  # the mark of a significant change
