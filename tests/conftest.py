@@ -65,7 +65,7 @@ PROFILER = "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
 # {what a test needs: (the Debian packages that have it, how to find it if it is not a program of this name)}
 NEEDS = {
     "aarch64-linux-gnu-gcc": ("gcc-aarch64-linux-gnu libc6-dev-arm64-cross", None),
-    "chdb": ("nodejs npm", lambda: has_npm("@chdb/lib-linux-x64-gnu/libchdb.so")),
+    "chdb": ("nodejs", lambda: has_npm("@chdb/lib-linux-x64-gnu/libchdb.so")),
     "clang-19": ("clang-19", None),
     "clickhouse-server": ("clickhouse-server", None),
     "cmake": ("cmake", None),
