@@ -41,7 +41,7 @@ def compiled(folder, names, output, *flags):
 
 
 def output_of(program, *arguments):
-	result = subprocess.run([program, *arguments], capture_output=True, check=False)
+	result = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=60)
 	return result.returncode, result.stdout
 
 
@@ -445,6 +445,9 @@ HARD = {
 	"name_by_macro.c": ("main;f;lib_g;h", "#define g lib_g\n#define API static\nint h(int x) { return x + 1; }\nAPI int g(int x);\nAPI int\ng (int x) { return h(x); } int f(int x) { return g(x) + (g(1)); }"),
 	"inactive_macro.c": ("main;f;g", "#ifdef LOGGED\n#define g(x) g(__LINE__, x)\n#endif\n#define CALL(x) g(x)\nint g(int x) { return x; } int f(int x) { return CALL(x); }"),
 	"macro_in_macro.c": ("main;f;apply;inc", "#define DO(o, x) o(x)\n#define TWICE(x) DO(inc, x) + DO(inc, x)\nint apply(op o, int x) { return TWICE(x) * o(x); } int f(int x) { return apply(inc, x); }"),
+	"library_in_macro.c": ("f;abs", "#define MAGNITUDE(x) abs(x)\nint f(int x) { return MAGNITUDE(x) + abs(x - 1); }"),
+	"library_as_macro.c": ("f;strlen", "#include <string.h>\n#define LENGTH strlen\nint f(int x) { char t[] = \"abc\"; t[x < 0] = 0; return (int)LENGTH(t); }"),
+	"library_of_a_header.c": ("f;__ctype_b_loc", "#include <ctype.h>\nint f(int x) { return isalpha(x < 0 ? 'a' : x) != 0; }"),
 	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),

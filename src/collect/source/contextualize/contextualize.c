@@ -320,8 +320,9 @@ static void edit_first(struct writing *writing)
 	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
 }
 
-/* A library's function, or the supplied file, is in front of its caller's copy, so its index must come first at that place. */
-static void insert_copies(struct writing *writing)
+/* A library's function, or the supplied file, is in front of its caller: its text must come first at that place, and also in front of the
+ * caller's macros, which would rename what it calls. */
+static void insert_foreign(struct writing *writing)
 {
 	const struct copy_plan *plan = writing->plan;
 	for (size_t i = 1; i < plan->clone_count; i++) {
@@ -329,6 +330,11 @@ static void insert_copies(struct writing *writing)
 		if (plan->clones[i].is_used && (is_library || is_first_supplied(plan, i)))
 			insert_copy(writing, i);
 	}
+}
+
+static void insert_copies(struct writing *writing)
+{
+	const struct copy_plan *plan = writing->plan;
 	for (size_t i = 1; i < plan->clone_count; i++)
 		if (plan->clones[i].is_used && copy_plan_host(plan, i) == i)
 			insert_copy(writing, i);
@@ -449,6 +455,7 @@ static int supply(struct writing *writing, struct error *error)
 static void write_texts(struct writing *writing)
 {
 	make_declarations(writing);
+	insert_foreign(writing);
 	edit_first(writing);
 	insert_copies(writing);
 }
