@@ -76,9 +76,21 @@ int optimize_samples_take(struct optimize_samples *samples, const char *folder, 
  * workload fails. */
 int optimize_record(const char *folder, const char *workload, size_t runs, const char *profile, struct error *error);
 
-/* Runs the workload once in both folders. Sets *is_same to whether its outputs are equal.
+/* A build whose processes take this many times the CPU time of the first build is ended. */
+enum { OPTIMIZE_LONGEST = 10 };
+
+/* The standard output and the exit status of a workload in a build, compared with those in the first build. */
+enum optimize_output {
+	OUTPUT_SAME,
+	OUTPUT_DIFFERENT,
+	OUTPUT_VARIES, /* the first build's output differs from run to run, and nothing can be compared with it but the exit status */
+	OUTPUT_ENDLESS /* the build was ended */
+};
+
+/* Runs the workload in each folder [count], in the first one twice, and fills in outputs [count]. Writes FOLDER.output.
  * Returns 0 or a negative error. */
-int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error);
+int optimize_compare(const char *const *folders, size_t count, const char *workload, enum optimize_output *outputs,
+		     struct error *error);
 
 enum { OPTIMIZE_TURNS_MIN = 2, OPTIMIZE_TURNS_MAX = 1000 };
 

@@ -2,7 +2,8 @@
  * The loop of `cpprof optimize`, from a profile to a faster build:
  *
  *     build "before" -> record the workload -> write the profile in each form -> a build with each, and by the command as it is
- *          -> run all in turns -> run the fastest one in turns with those without a profile -> keep it, if it gains again
+ *          -> leave out builds with another output -> run the others in turns -> run the fastest one in turns with those without a
+ *          profile -> keep it, if it gains again
  */
 #ifndef OPTIMIZE_LOOP_H
 #define OPTIMIZE_LOOP_H

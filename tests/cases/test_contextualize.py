@@ -949,3 +949,35 @@ def test_verify_of_generic_functions(tmp_path):
 	assert rest[1] == pytest.approx(rest[0] * math.hypot(measured[1] / measured[0], predicted[1] / predicted[0]), abs=2e-4)
 	assert ("do not agree" in result.stdout) == (abs(measured[0] - predicted[0]) > math.hypot(measured[1], predicted[1]))
 	between(measured[0], None, predicted[0] + measured[1] + predicted[1], result.stdout)
+
+
+# --- patches that change more than copies ---
+
+OTHER_PATCHES = {
+	"text": ("700", 'printf("%u\\n", result);', 'printf("%u.\\n", result);', "the patch changes the output of the workload (compare a run in '", "Output     NOT the same"),
+	"endless": ("20", "return 0;", "for (;;) ;", "cannot verify the patch: the workload takes more than 10 times as much CPU time in '", None),
+}
+
+
+@pytest.mark.parametrize("case", [pytest.param("text", marks=pytest.mark.long("measures a program")), "endless"])
+def test_patch_that_changes_the_output_fails(tmp_path, case):
+	turns, old, new, message, line = OTHER_PATCHES[case]
+	folder = tmp_path / "project"
+	folder.mkdir()
+	shutil.copy(PROGRAMS / "generic.c", folder)
+	(folder / "Makefile").write_text("generic: generic.c\n\t$(CC) -O2 -o $@ generic.c\n")
+	copies = edit(folder, "digest;each", names=["generic.c"]).stdout
+	for name in ("a", "b"):
+		(tmp_path / name).mkdir()
+		shutil.copy(PROGRAMS / "generic.c", tmp_path / name)
+	apply_patch(tmp_path / "b", copies)
+	text = (tmp_path / "b/generic.c").read_text()
+	start = text.index("int main(")
+	assert text.count(old, start) == 1
+	(tmp_path / "b/generic.c").write_text(text[:start] + text[start:].replace(old, new))
+	difference = subprocess.run(["diff", "-u", "a/generic.c", "b/generic.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
+	(folder / "other.patch").write_text(difference.stdout)
+	result = verify(folder, "digest;each", "generic.c", f"./generic {turns}", "--patch", "other.patch", "--turns", "2")
+	assert result.returncode == 1
+	assert message in result.stderr
+	assert line in result.stdout.splitlines() if line else result.stdout == ""

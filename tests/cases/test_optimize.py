@@ -390,3 +390,28 @@ def test_own_folder_is_refused_with_a_remedy(tmp_path):
 	folder = project(tmp_path)
 	(folder / "cpprof.optimize").mkdir()
 	assert "(remove it, or name another: --directory DIR)" in optimize(folder).stderr
+
+
+# A build with the profile, and no other one, leaves the file `other`.
+OTHER_WITH_A_PROFILE = "#!/bin/sh\ngcc -O2 -o generic generic.c || exit\n[ -z \"$CPPROF_OPTIMIZE_PROFILE\" ] || touch other\n"
+OTHER_OUTPUTS = {
+	"text": ("; [ ! -e other ] || echo other", "Output     the same in 2 of 3 builds", "not kept: its output is not that of own"),
+	"status": ("; [ ! -e other ] || exit 3", "Output     the same in 2 of 3 builds", "not kept: its output is not that of own"),
+	"endless": ("; while [ -e other ]; do :; done", "Output     the same in 2 of 3 builds", "not kept: it takes more than 10 times as long as own"),
+	"random": ("; echo $$", "Output     not compared: that of the build 'own' differs from run to run", None),
+	"random status": ("; echo $$; [ ! -e other ] || exit 3", "Output     not compared: that of the build 'own' differs from run to run",
+		"not kept: its output is not that of own"),
+}
+
+
+@pytest.mark.long("builds and runs a program several times")
+@pytest.mark.parametrize("case", OTHER_OUTPUTS)
+def test_build_with_another_output_is_not_kept(tmp_path, case):
+	more, line, reason = OTHER_OUTPUTS[case]
+	folder = project(tmp_path)
+	(folder / "build.sh").write_text(OTHER_WITH_A_PROFILE)
+	result = optimize(folder, "--compiler", "gcc", "--turns", "2", run="./generic 700" + more, build_command=("sh", "./build.sh"))
+	assert result.returncode == 0, result.stderr
+	assert line in result.stdout.splitlines()
+	assert re.findall(r"^ +-  - +gcc-profile: (.*)$", result.stdout, re.MULTILINE) == ([reason] if reason else [])
+	assert reason is None or not re.search(r"^Kept +gcc-profile", result.stdout, re.MULTILINE)
