@@ -460,6 +460,7 @@ HARD = {
 	"later.cc": ("main;f;n::g", "namespace n { int g(int, int = 3); } int f(int x) { return n::g(x); }\nstruct late { int a; };\n"
 		"int n::g(int x, int y) { return late{x + y}.a; }"),
 	"default.cc": ("main;f;g", "int g(int, int = 3); int g(int x, int y) { return x + y; } int f(int x) { return g(x); }"),
+	"default_behind.cc": ("main;f;apply", "int apply(op o, int x = 10, int y = 20) { return o(x) + y; } int f(int x) { return apply(inc) + apply(inc, x); }"),
 	"anonymous.cc": ("main;f;(anonymous namespace)::g(int)", "namespace { int g(int x) { return x + 1; } } int f(int x) { return g(x); }"),
 }
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\ntypedef int (*op)(int);\nint inc(int x) { return x + 1; }\n"
