@@ -160,6 +160,9 @@ static void write_title(FILE *out, const struct contextualize_result *result, co
 			: copy->on_path ? ""
 					: ": leads back to the path",
 			copy->supplied ? copy->supplied : "");
+		if (copy->is_unread)
+			fprintf(out, "    It only calls '%s', of which no source was read (--source FILE)\n",
+				copy->function);
 	}
 	fputc('\n', out);
 }

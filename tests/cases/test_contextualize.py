@@ -839,6 +839,34 @@ def test_profile_with_functions_of_one_name(tmp_path):
 	assert result.returncode == 1 and "no sample in" in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("in_library", [False, True])
+def test_source_of_the_program_that_was_not_read(tmp_path, in_library):
+	"""A function that the program's own header declares may be a library's; a profile tells whether it is."""
+	(tmp_path / "touch.h").write_text(TOUCH)
+	(tmp_path / "util.c").write_text('#include "touch.h"\nint work(int pages) { touch(pages); return 0; }\n')
+	(tmp_path / "main.c").write_text("int work(int pages);\nint main(void) { return work(50); }\n")
+	if in_library:
+		subprocess.run(["gcc", "-g", "-O0", "-shared", "-fPIC", "-o", "libutil.so", "util.c"], cwd=tmp_path, check=True)
+	program = compiled(tmp_path, ["main.c", "libutil.so" if in_library else "util.c"], "program", "-O0", "-Wl,-rpath,$ORIGIN")
+	recorded = record(tmp_path, [program], "-r", "page-faults/1")
+	assert recorded.status == 0, recorded.err
+	line = "  work_1\n    It only calls 'work', of which no source was read (--source FILE)\n"
+	assert line in edit(tmp_path, "main;work", names=["main.c"]).stdout
+	result = edit(tmp_path, "main;work", recorded.path, names=["main.c"])
+	if in_library:
+		assert result.returncode == 0 and line in result.stdout, result.stderr
+	else:
+		assert result.returncode == 1 and result.stdout == ""
+		assert f"'work' is a function of the program, but its source was not read (--source {tmp_path}/util.c)" in result.stderr
+	assert "no source was read" not in edit(tmp_path, "main;work", names=["main.c", "util.c"]).stdout
+
+
+def test_library_functions_of_system_headers_are_expected_without_a_source(tmp_path):
+	(tmp_path / "a.c").write_text("#include <stdlib.h>\nint main(void) { return abs(0); }\n")
+	result = edit(tmp_path, "main;abs", names=["a.c"])
+	assert "  abs_1\n\n--- a/a.c" in result.stdout, result.stderr
+
+
 def test_ranked_paths_name_the_files_of_namesakes(tmp_path):
 	names, recorded = recorded_namesakes(tmp_path)
 	entries = json.loads(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)["candidates"]

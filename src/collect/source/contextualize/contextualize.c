@@ -389,8 +389,12 @@ static int describe(struct writing *writing, size_t length, struct contextualize
 						     program->clang->getCursorSpelling(clone->values[k].function)));
 		if (clone->is_used && constants)
 			result->copies[result->copy_count++] = (struct contextualize_copy){
-				function->qualified, clone->name, constants, clone->on_path,
-				program_is_supplied(program, function) ? program->supplied_path : NULL
+				function->qualified,
+				clone->name,
+				constants,
+				clone->on_path,
+				program_is_supplied(program, function) ? program->supplied_path : NULL,
+				function->is_unread
 			};
 	}
 	return path && result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
