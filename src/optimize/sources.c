@@ -12,13 +12,14 @@
 #include "collect/source/compile/dependencies.h"
 #include "collect/source/compile/scratch.h"
 
-/* Arguments: the file's path, its name in the patch, the old and the new text, the patch. */
+/* Arguments: the file's path, its name in the patch, the old and the new text, the patch. A tab ends a name with blanks for `patch`. */
 static const char diff_script[] =
 	"style() { clang-format --style=file --fallback-style=none --assume-filename=\"$1\" <\"$2\"; }\n"
 	"if command -v clang-format >/dev/null && style \"$1\" \"$3\" 2>/dev/null | cmp -s - \"$3\"; then\n"
 	"\tstyle \"$1\" \"$4\" >\"$4.formatted\" && mv \"$4.formatted\" \"$4\" || exit 2\n"
 	"fi\n"
-	"diff -u --label \"a/$2\" --label \"b/$2\" -- \"$3\" \"$4\" >>\"$5\"\n"
+	"case $2 in *[[:blank:]]*) end=$(printf '\\t') ;; *) end= ;; esac\n"
+	"diff -u --label \"a/$2$end\" --label \"b/$2$end\" -- \"$3\" \"$4\" >>\"$5\"\n"
 	"[ $? -le 1 ]\n";
 
 /* --- reading --- */

@@ -604,6 +604,16 @@ def test_ends_of_lines_are_kept(tmp_path):
 	assert patched.count(b"\n") == patched.count(b"\r\n")
 
 
+def test_names_of_files_with_blanks(tmp_path):
+	text = "int f(int x) { return x; }\nint main(void) { return f(0); }\n"
+	(tmp_path / "a folder").mkdir()
+	(tmp_path / "a folder/sp ace.c").write_text(text)
+	result = edit(tmp_path, "main;f", names=["a folder/sp ace.c"])
+	assert "\n--- a/a folder/sp ace.c\t\n+++ b/a folder/sp ace.c\t\n" in result.stdout, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert "return f_1(0)" in (tmp_path / "a folder/sp ace.c").read_text()
+
+
 @pytest.mark.parametrize(("words", "message"), [
 	(["--edit", "main;f"], "missing the sources of the path"),
 	(["--edit", "--verify", "main;f"], "--edit cannot be combined with --verify"),
