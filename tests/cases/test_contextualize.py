@@ -418,9 +418,15 @@ def test_verification_with_a_supplied_function(tmp_path):
 	assert "qsort_1 (compare = name_field_lt)" in result.stdout
 
 
-def test_functions_that_depend_on_their_caller_are_refused(tmp_path):
-	text = "#include <unistd.h>\nint main(void) { if (vfork() == 0) _exit(0); return 0; }\n"
-	refuse(tmp_path, "a.c", text, "main;vfork", "the result of 'vfork' depends on its caller")
+@pytest.mark.parametrize(("header", "call", "name"), [
+	("unistd.h", "if (vfork() == 0) _exit(0)", "vfork"),
+	("alloca.h", "char *p = alloca(8); *p = 0", "__builtin_alloca"),
+	("setjmp.h", "jmp_buf at; setjmp(at)", "_setjmp"),
+	("execinfo.h", "void *at[9]; backtrace(at, 9)", "backtrace"),
+])
+def test_functions_that_depend_on_their_caller_are_refused(tmp_path, header, call, name):
+	text = f"#include <{header}>\nint main(void) {{ {call}; return 0; }}\n"
+	refuse(tmp_path, "a.c", text, f"main;{name}", f"the result of '{name}' depends on its caller")
 
 
 # {case: (path, text)}: `abs` or another function must be called where a careless copy calls `inc`.

@@ -345,7 +345,7 @@ static int find_library(struct copy_plan *plan, const char *name, bool is_last, 
 				 "the path with it, or read the project's own definition of it: --source FILE, or "
 				 "--with FILE)",
 				 name);
-	if (path_depends_on_caller(name))
+	if (path_depends_on_caller(program_text(program, program->clang->getCursorSpelling(declaration))))
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "cannot contextualize: the result of '%s' depends on its caller, so no copy can "
 				 "call it (end the path before it)",
