@@ -165,6 +165,48 @@ def test_refusals_of_copies(tmp_path, message):
 	refuse(tmp_path, "a.c", REFUSALS[message] or "int main(void) { return 0; }", path, message)
 
 
+UNKNOWN = "the value of its parameter 'o' is not known: "
+# {case: (path, text, the end of "no call in ... is known to lead to ...: ")}
+REASONS = {
+	"missing.c": ("main;f;apply;nowhere", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		"no source that was read defines it, and no call has this name"),
+	"pointer.c": ("main;f;inc", "op table[1] = { inc }; int f(int x) { return table[0](x); }",
+		"calls through pointers are, where the path passes the function as an argument"),
+	"first.c": ("apply;inc", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "its function is the first one of the path (begin with a caller)"),
+	"assigned.c": ("main;f;apply;inc", "int apply(op o, int x) { if (x > 9) o = abs; return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "it is assigned, or its address or size is used"),
+	"old.c": ("main;f;apply;inc", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "the list of parameters names it twice (an old definition, or the size of an array)"),
+	"varargs.c": ("main;f;apply;inc", "int apply(op o, ...) { return o(1); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "a call has another number of arguments than parameters"),
+	"different.c": ("main;f;apply;inc", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x) + apply(abs, x); }",
+		UNKNOWN + "calls on the path pass different functions"),
+	"variable.c": ("main;f;apply;inc", "op chosen = inc; int apply(op o, int x) { return o(x); } int f(int x) { return apply(chosen, x); }",
+		UNKNOWN + "a call on the path passes something else than the name of a function"),
+	"macro.c": ("main;f;apply;inc", "#define INC inc\nint apply(op o, int x) { return o(x); } int f(int x) { return apply(INC, x); }",
+		UNKNOWN + "a macro passes the argument"),
+	"attribute.c": ("main;f;apply;inc", "__attribute__((nonnull(1))) int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "an attribute has the number of a parameter"),
+	"member.cc": ("main;f;k::g", "struct k { int g() { return 1; } }; int f(int x) { k a; return a.g() + x; }", "it is a member function of objects"),
+	"constructor.cc": ("main;f;k::k", "struct k { int n; k(int x) : n(x) {} }; int f(int x) { k a(x); return a.n; }", "it is a member function of objects"),
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_reasons_of_calls_that_are_not_known(tmp_path, case):
+	path, text, reason = REASONS[case]
+	caller, _, called = path.rpartition(";")
+	refuse(tmp_path, case, HEAD + text + TAIL, path, f"no call in '{caller.rpartition(';')[2]}' is known to lead to '{called}': {reason}\n")
+
+
+def test_function_that_another_file_cannot_name(tmp_path):
+	(tmp_path / "a.c").write_text("int apply(int (*o)(int), int x);\nstatic int inc(int x) { return x + 1; }\nint main(void) { return apply(inc, -1); }\n")
+	(tmp_path / "b.c").write_text("int apply(int (*o)(int), int x) { return o(x); }\n")
+	result = edit(tmp_path, "main;apply;inc", names=["a.c", "b.c"])
+	assert f"{UNKNOWN}the function that is passed is not declared where the copy is (static in another file)" in result.stderr
+
+
 # Each copy would differ from its original: {case: (message, the definition of f)}.
 UNSOUND = {
 	"struct": ("a static variable, 'row'", "int f(void) { static struct const_row { int n; } row; return row.n++; }"),
@@ -881,6 +923,9 @@ def test_library_functions_of_system_headers_are_expected_without_a_source(tmp_p
 	(tmp_path / "a.c").write_text("#include <stdlib.h>\nint main(void) { return abs(0); }\n")
 	result = edit(tmp_path, "main;abs", names=["a.c"])
 	assert "  abs_1\n\n--- a/a.c" in result.stdout, result.stderr
+	(tmp_path / "a.cc").write_text("template<class T> T g(T x) { return x; }\nint main() { return g(0); }\n")
+	result = edit(tmp_path, "main;g", names=["a.cc"])
+	assert "  g_1\n\n--- a/a.cc" in result.stdout, result.stderr
 
 
 def test_ranked_paths_name_the_files_of_namesakes(tmp_path):

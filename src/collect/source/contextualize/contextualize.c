@@ -401,7 +401,8 @@ static int describe(struct writing *writing, size_t length, struct contextualize
 }
 
 /* Parses the units of changed files again. */
-static int check(struct program *program, const struct contextualize_result *result, struct error *error)
+static int check(struct program *program, const struct contextualize_result *result, bool can_be_shorter,
+		 struct error *error)
 {
 	struct CXUnsavedFile *texts =
 		instrument_arena_take(program->arena, (2 * result->change_count + 1) * sizeof(*texts));
@@ -428,9 +429,8 @@ static int check(struct program *program, const struct contextualize_result *res
 			code = program_check(program, i, texts, count, error);
 	if (code < 0) {
 		struct error reason = *error;
-		error_set(error, ERROR_UNSUPPORTED,
-			  "cannot contextualize: the changed source would not compile: %s (take a shorter path)",
-			  reason.message);
+		error_set(error, ERROR_UNSUPPORTED, "cannot contextualize: the changed source would not compile: %s%s",
+			  reason.message, can_be_shorter ? " (take a shorter path)" : "");
 	}
 	return code;
 }
@@ -490,7 +490,7 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 					  : error_text(code));
 	}
 	if (code == 0)
-		code = check(program, result, error);
+		code = check(program, result, length > 2, error);
 	for (size_t i = 0; writing.edits && i < program->file_count; i++)
 		edits_release(&writing.edits[i]);
 	for (size_t i = 0; writing.preludes && i < plan.clone_count; i++)
