@@ -29,6 +29,9 @@ struct sources {
 int sources_read(struct sources *sources, const char *database, struct error *error);
 void sources_release(struct sources *sources);
 
+/* Returns the path without blanks around its names, which the caller frees, or NULL if there is no memory. */
+char *sources_trim_path(const char *path);
+
 /* Splits "main;uniquify_db;qsort" in place. Returns the number of names, or 0 if there are more than `max`. */
 size_t sources_split_path(char *path, const char **names, size_t max);
 

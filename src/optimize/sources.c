@@ -1,5 +1,6 @@
 #include "optimize/contextualize.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static int add(struct sources *sources, const struct instrument_source *source, 
 	return code < 0 ? error_set(error, code, "cannot read '%s': %s", source->path, reason.message) : 0;
 }
 
+/* libclang does not distinguish why it cannot read a source. */
+static int check_readable(const char *path, struct error *error)
+{
+	return access(path, R_OK) < 0 ? error_set_errno(error, "cannot read '%s'", path) : 0;
+}
+
 /* Parses the named files with the flags. The first one is the compiler, if it is not an option. */
 static int add_paths(struct sources *sources, struct error *error)
 {
@@ -44,7 +51,9 @@ static int add_paths(struct sources *sources, struct error *error)
 					      : (const char *const *)sources->flags,
 			.word_count = sources->flag_count - has_compiler,
 		};
-		code = add(sources, &source, error);
+		code = check_readable(source.path, error);
+		if (code == 0)
+			code = add(sources, &source, error);
 	}
 	return code;
 }
@@ -81,6 +90,25 @@ void sources_release(struct sources *sources)
 {
 	program_release(&sources->program);
 	database_release(&sources->database);
+}
+
+char *sources_trim_path(const char *path)
+{
+	char *trimmed = strdup(path), *end = trimmed;
+	for (const char *at = path; trimmed && *at; at += *at == ';') {
+		const char *part_end = strchrnul(at, ';'), *last = part_end;
+		at += strspn(at, " \t");
+		while (last > at && isblank((unsigned char)last[-1]))
+			last--;
+		for (; at < last; at++)
+			*end++ = *at;
+		at = part_end;
+		if (*at)
+			*end++ = ';';
+	}
+	if (trimmed)
+		*end = 0;
+	return trimmed;
 }
 
 size_t sources_split_path(char *path, const char **names, size_t max)

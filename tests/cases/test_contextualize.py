@@ -652,6 +652,12 @@ def test_ends_of_lines_are_kept(tmp_path):
 	assert patched.count(b"\n") == patched.count(b"\r\n")
 
 
+def test_blanks_around_names_are_ignored(tmp_path):
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	result = edit(tmp_path, "digest ; each;\tfold ", names=["generic.c"])
+	assert result.stdout == edit(tmp_path, "digest;each;fold", names=["generic.c"]).stdout != ""
+
+
 def test_names_of_files_with_blanks(tmp_path):
 	text = "int f(int x) { return x; }\nint main(void) { return f(0); }\n"
 	(tmp_path / "a folder").mkdir()
@@ -672,6 +678,11 @@ def test_names_of_files_with_blanks(tmp_path):
 	(["--format", "json", "--edit", "main;f"], "--format is for the list of paths (leave out --edit)"),
 	(["--output", "x"], "--output needs --edit"),
 	(["--with", "x"], "--with needs --edit or --verify"),
+	(["--source", "x.c"], "--source needs --edit or --verify"),
+	(["--database", "x"], "--database needs --edit or --verify"),
+	(["--edit", "main; "], "a function of the call path has no name: 'main;'"),
+	(["--edit", " ;main"], "a function of the call path has no name: ';main'"),
+	(["--edit", "main; ;f"], "a function of the call path has no name: 'main;;f'"),
 	(["--verify", "main;f"], "missing the build command"),
 	(["--verify", "main;f", "--", "make"], "missing the workload"),
 	(["--verify", "--turns", "1", "--run", "./a", "main;f", "--", "make"], "'1' is not a number of runs"),
@@ -772,7 +783,8 @@ def test_ranks_as_json_and_csv(tmp_path):
 
 
 FAILURES = {
-	"source": (["--edit", "--source", "missing.c", "digest;each;fold"], "missing.c"),
+	"source": (["--edit", "--source", "missing.c", "digest;each;fold"], "cannot read 'missing.c': No such file or directory"),
+	"memory": (["--memory", "10K", "--edit", "--source", "generic.c", "digest;each;fold"], "cannot load libclang: out of memory: the limit is 10 KiB (--memory SIZE raises it)"),
 	"database": (["--edit", "-p", "missing", "digest;each;fold"], "missing"),
 	"damaged": (["--edit", "-p", "damaged.json", "digest;each;fold"], "damaged.json"),
 	"output": (["--edit", "--source", "generic.c", "-o", "missing/x.patch", "digest;each;fold"], "cannot write 'missing/x.patch': No such file"),
@@ -785,7 +797,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("case", FAILURES)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.unsanitized("limits memory")] * (case == "memory")) for case in FAILURES])
 def test_failures(tmp_path, case):
 	"""Each failure is reported with its object; nothing is written beside that, and the source stays as it was."""
 	words, message = FAILURES[case]
