@@ -150,7 +150,10 @@ static int verify(struct job *job, struct error *error)
 	verification->patch = given ? given : job->patch;
 	if (code == 0 && !given)
 		code = sources_write_patch(&job->result, job->chosen, job->patch, error);
-	return code < 0 ? code : verification_run(verification, &job->result, stdout, error);
+	if (code == 0)
+		code = verification_run(verification, &job->result, stdout, error);
+	optimize_folder_release(&verification->folder);
+	return code;
 }
 
 static int work(struct job *job)

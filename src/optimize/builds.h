@@ -36,6 +36,7 @@ struct optimize_folder {
 	const struct optimize_kind *kind;
 	const char *compiler;
 	char compiler_cxx[64];
+	bool is_kept; /* it contains a result */
 };
 
 /* The changes of a build. */
@@ -46,10 +47,16 @@ struct optimize_change {
 };
 
 /* Makes the folder and the programs in it. `compiler` NULL: the programs run the compilers of their own names. Refuses an
- * existing folder, and a compiler that cannot use sample profiles. Returns 0 or a negative error. */
+ * existing folder, and a compiler that cannot use sample profiles. Returns 0 or a negative error. A signal that ends the process removes
+ * the folder, until it is kept. */
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error);
 
-/* Copies the working folder to `name` ("before"), applies the change (NULL: none) and runs the
+/* Keeps the folder: it contains a result. */
+void optimize_folder_keep(struct optimize_folder *folder);
+/* Removes the folder, unless it is kept. */
+void optimize_folder_release(struct optimize_folder *folder);
+
+/* Copies the working folder without results of earlier runs to `name` ("before"), applies the change (NULL: none) and runs the
  * command there. Returns 0 or a negative error: also if the patch does not apply, the command
  * fails, or it compiles nothing by our programs. */
 int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command,

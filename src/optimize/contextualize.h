@@ -99,8 +99,8 @@ struct verification {
 	size_t turns;
 };
 
-/* Builds, runs, and prints the result. Returns 0 or a negative error. */
-int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+/* Builds, runs, and prints the result. Returns 0 or a negative error. Keeps the folder if there is a result. */
+int verification_run(struct verification *verification, const struct contextualize_result *result, FILE *out,
 		     struct error *error);
 
 #endif

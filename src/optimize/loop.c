@@ -18,7 +18,7 @@ struct build {
 };
 
 struct job {
-	const struct optimize_loop *loop;
+	struct optimize_loop *loop;
 	FILE *out;
 	struct build builds[BUILDS_MAX]; /* by increasing effort for the user: optimize_choose prefers the first */
 	size_t count, before;            /* `before` is the index of the build by the same compiler without a profile */
@@ -254,6 +254,7 @@ static int report(struct job *job, const struct optimize_samples *samples, struc
 	if (code == 0)
 		code = link_best(job, kept, error);
 	if (code == 0) {
+		optimize_folder_keep(&job->loop->folder);
 		print_gain(job, kept, &gain);
 		print_output(job);
 		print_samples(job, samples);
@@ -288,7 +289,7 @@ static int build_and_measure(struct job *job, struct error *error)
 	return code;
 }
 
-int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error)
+int optimize_loop_run(struct optimize_loop *loop, FILE *out, struct error *error)
 {
 	struct job job = { .loop = loop, .out = out };
 	return build_and_measure(&job, error);

@@ -19,7 +19,7 @@ struct optimize_loop {
 	size_t turns;
 };
 
-/* Builds, runs, and prints the result. Returns 0 or a negative error. */
-int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error);
+/* Builds, runs, and prints the result. Returns 0 or a negative error. Keeps the folder if there is a result. */
+int optimize_loop_run(struct optimize_loop *loop, FILE *out, struct error *error);
 
 #endif

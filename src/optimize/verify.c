@@ -170,7 +170,7 @@ static const char *const output_words[] = {
 	[OUTPUT_VARIES] = "not compared: it differs from run to run without the patch",
 };
 
-static int measure(const struct verification *verification, const struct contextualize_result *result,
+static int measure(struct verification *verification, const struct contextualize_result *result,
 		   const struct recorded_path paths[2], const char *copies, FILE *out, struct error *error)
 {
 	char before[PATH_MAX + 16], after[PATH_MAX + 16], data[2][PATH_MAX + 32];
@@ -187,9 +187,9 @@ static int measure(const struct verification *verification, const struct context
 	int code = optimize_compare(folders, 2, verification->workload, outputs, error);
 	if (code == 0 && outputs[1] == OUTPUT_ENDLESS)
 		code = error_set(error, ERROR_LIMIT,
-				 "cannot verify the patch: the workload takes more than %d times as much CPU time in "
-				 "'%s' as in '%s'",
-				 OPTIMIZE_LONGEST, after, before);
+				 "cannot verify the patch: with it, the workload takes more than %d times as much CPU "
+				 "time",
+				 OPTIMIZE_LONGEST);
 	if (code == 0)
 		code = optimize_samples_take(&samples[0], before, verification->workload, data[0], error);
 	samples[1].runs = samples[0].runs;
@@ -203,6 +203,7 @@ static int measure(const struct verification *verification, const struct context
 		code = optimize_measure(folders, verification->workload, &times, error);
 	if (code == 0) {
 		struct optimize_gain gain = optimize_gain_of(&times, 0, 1);
+		optimize_folder_keep(&verification->folder);
 		print_copies(out, result);
 		fprintf(out, "Output     %s\n", output_words[outputs[1]]);
 		print(out, verification, &gain, counts, copies);
@@ -218,7 +219,7 @@ static int measure(const struct verification *verification, const struct context
 	return code;
 }
 
-int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+int verification_run(struct verification *verification, const struct contextualize_result *result, FILE *out,
 		     struct error *error)
 {
 	int code = optimize_build(&verification->folder, "before", verification->command, NULL, error);

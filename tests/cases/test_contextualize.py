@@ -809,6 +809,7 @@ def test_failures(tmp_path, case):
 	assert result.stderr.startswith("cpprof contextualize: ")
 	assert (tmp_path / "generic.c").read_bytes() == (PROGRAMS / "generic.c").read_bytes()
 	assert not list(tmp_path.glob("*.patch"))
+	assert not (tmp_path / "cpprof.contextualize").exists()
 
 
 @pytest.mark.parametrize("words", [[], ["--format", "json"], ["--format", "csv"]])
@@ -1057,7 +1058,7 @@ def test_verify_of_generic_functions(tmp_path):
 
 OTHER_PATCHES = {
 	"text": ("700", 'printf("%u\\n", result);', 'printf("%u.\\n", result);', "the patch changes the output of the workload (compare a run in '", "Output     NOT the same"),
-	"endless": ("20", "return 0;", "for (;;) ;", "cannot verify the patch: the workload takes more than 10 times as much CPU time in '", None),
+	"endless": ("20", "return 0;", "for (;;) ;", "cannot verify the patch: with it, the workload takes more than 10 times as much CPU time", None),
 }
 
 
@@ -1083,3 +1084,4 @@ def test_patch_that_changes_the_output_fails(tmp_path, case):
 	assert result.returncode == 1
 	assert message in result.stderr
 	assert line in result.stdout.splitlines() if line else result.stdout == ""
+	assert (folder / "cpprof.contextualize").exists() == bool(line)

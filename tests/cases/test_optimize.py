@@ -1,14 +1,16 @@
 """LLVM's sample profiles, and builds with them (`cpprof optimize`)."""
 import collections
 import hashlib
+import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 
 import pytest
-from record_support import BUILD, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
+from record_support import BUILD, CPPROF, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
 
 sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
 import decode  # noqa: E402
@@ -380,8 +382,10 @@ def test_generic_functions_become_faster(tmp_path, compiler):
 	([], {"run": "exec perl -e 'for (1 .. 1e6) { $x = sprintf(q(%.40f), $_) }'"}, "the workload does not run what was built"),
 ])
 def test_refusals(tmp_path, words, settings, message):
-	result = optimize(project(tmp_path), *words, **settings)
+	folder = project(tmp_path)
+	result = optimize(folder, *words, **settings)
 	assert result.returncode in (1, 2), result.stdout
+	assert sorted(path.name for path in folder.iterdir()) == ["Makefile", "generic.c"]
 	assert any(part in result.stderr for part in message.split("|")), result.stderr # how many samples a short workload has is chance
 	assert result.stdout == ""
 
@@ -390,6 +394,27 @@ def test_own_folder_is_refused_with_a_remedy(tmp_path):
 	folder = project(tmp_path)
 	(folder / "cpprof.optimize").mkdir()
 	assert "(remove it, or name another: --directory DIR)" in optimize(folder).stderr
+	assert (folder / "cpprof.optimize").exists()
+
+
+def test_interrupt_removes_the_folder(tmp_path):
+	folder = project(tmp_path)
+	os.mkfifo(tmp_path / "ready")
+	command = [CPPROF, "optimize", "--compiler", "gcc", "--run", "true", "--", "sh", "-c", "echo >../../../ready; exec sleep 600"]
+	with subprocess.Popen(command, cwd=folder, start_new_session=True) as process:
+		assert (tmp_path / "ready").read_bytes() == b"\n" # the build runs
+		assert (folder / "cpprof.optimize").exists()
+		os.killpg(process.pid, signal.SIGINT)
+		assert process.wait(60) == -signal.SIGINT
+	assert sorted(path.name for path in folder.iterdir()) == ["Makefile", "generic.c"]
+
+
+def test_results_of_other_runs_are_not_copied(tmp_path):
+	folder = project(tmp_path)
+	(folder / "old").mkdir()
+	(folder / "old/before.compiled").touch()
+	result = optimize(folder, "--compiler", "gcc", build_command=("sh", "-c", "echo *; exit 1"))
+	assert "\nMakefile generic.c\n" in "\n" + result.stderr
 
 
 # A build with the profile, and no other one, leaves the file `other`.
