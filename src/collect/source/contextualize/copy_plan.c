@@ -431,7 +431,8 @@ static const char *reason_of(const struct copy_plan *plan, const char *name)
 					       ? obstacle_on_path(plan, clone, parameter)
 					       : NULL;
 		if (obstacle)
-			return instrument_arena_format(program->arena, "the value of its parameter '%s' is not known: %s",
+			return instrument_arena_format(program->arena,
+						       "the value of its parameter '%s' is not known: %s",
 						       caller->parameters[parameter].name, obstacle);
 	}
 	return "calls through pointers are, where the path passes the function as an argument";
