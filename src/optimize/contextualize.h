@@ -83,7 +83,7 @@ int recorded_hits(const struct view *view, const struct recorded_path *path, siz
 		  struct error *error);
 
 /* Refuses a path without hits, and a profile in which a function of the path begins in another line of its file than in the program's
- * sources: it is a profile of another build. Refuses a last function without a source that is in the module of the first one: in the program. `file` is the profile's name, and `text` the path, for messages. Returns 0 or a negative error. */
+ * sources: it is a profile of another build. Refuses a last function without a source that is in the module of the first one, and has lines: it is the program's. `file` is the profile's name, and `text` the path, for messages. Returns 0 or a negative error. */
 int recorded_check(const struct profile *profile, const char *file, const char *text, const struct recorded_path *path,
 		   struct error *error);
 

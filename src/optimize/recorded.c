@@ -175,6 +175,7 @@ static const struct profile_function *recorded_in(const struct view *view, const
 	return found;
 }
 
+/* A function of the program without lines may be one of a static library, whose source the user may not have. */
 static int check_sources(const struct view *view, const struct recorded_path *path, struct error *error)
 {
 	const struct profile_function *first = path->unread ? recorded_in(view, path, 0, PROFILE_NONE) : NULL;
@@ -182,11 +183,11 @@ static int check_sources(const struct view *view, const struct recorded_path *pa
 						      ? recorded_in(view, path, path->length - 1, first->module)
 						      : NULL;
 	const char *file = last ? profile_string(view->profile, last->file) : "";
-	return last ? error_set(error, ERROR_UNSUPPORTED,
-				"cannot contextualize: '%s' is a function of the program, but its source was not read "
-				"(--source %s)",
-				path->unread->qualified, *file ? file : "FILE")
-		    : 0;
+	return *file ? error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' is a function of the program, but its source was not read "
+				 "(--source %s)",
+				 path->unread->qualified, file)
+		     : 0;
 }
 
 int recorded_check(const struct profile *profile, const char *file, const char *text, const struct recorded_path *path,

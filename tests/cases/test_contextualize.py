@@ -910,21 +910,21 @@ def test_profile_with_functions_of_one_name(tmp_path):
 	assert result.returncode == 1 and "no sample in" in result.stderr, result.stderr
 
 
-@pytest.mark.parametrize("in_library", [False, True])
-def test_source_of_the_program_that_was_not_read(tmp_path, in_library):
+@pytest.mark.parametrize("place", ["program", "program without lines", "library"])
+def test_source_of_the_program_that_was_not_read(tmp_path, place):
 	"""A function that the program's own header declares may be a library's; a profile tells whether it is."""
 	(tmp_path / "touch.h").write_text(TOUCH)
 	(tmp_path / "util.c").write_text('#include "touch.h"\nint work(int pages) { touch(pages); return 0; }\n')
 	(tmp_path / "main.c").write_text("int work(int pages);\nint main(void) { return work(50); }\n")
-	if in_library:
-		subprocess.run(["gcc", "-g", "-O0", "-shared", "-fPIC", "-o", "libutil.so", "util.c"], cwd=tmp_path, check=True)
-	program = compiled(tmp_path, ["main.c", "libutil.so" if in_library else "util.c"], "program", "-O0", "-Wl,-rpath,$ORIGIN")
+	options, output = {"program": (["-g", "-c"], "util.o"), "program without lines": (["-c"], "util.o"), "library": (["-g", "-shared", "-fPIC"], "libutil.so")}[place]
+	subprocess.run(["gcc", "-O0", *options, "-o", output, "util.c"], cwd=tmp_path, check=True)
+	program = compiled(tmp_path, ["main.c", output], "program", "-O0", "-Wl,-rpath,$ORIGIN")
 	recorded = record(tmp_path, [program], "-r", "page-faults/1")
 	assert recorded.status == 0, recorded.err
 	line = "  work_1\n    It only calls 'work', of which no source was read (--source FILE)\n"
 	assert line in edit(tmp_path, "main;work", names=["main.c"]).stdout
 	result = edit(tmp_path, "main;work", recorded.path, names=["main.c"])
-	if in_library:
+	if place != "program":
 		assert result.returncode == 0 and line in result.stdout, result.stderr
 	else:
 		assert result.returncode == 1 and result.stdout == ""
