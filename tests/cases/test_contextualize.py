@@ -185,7 +185,9 @@ REASONS = {
 	"variable.c": ("main;f;apply;inc", "op chosen = inc; int apply(op o, int x) { return o(x); } int f(int x) { return apply(chosen, x); }",
 		UNKNOWN + "a call on the path passes something else than the name of a function"),
 	"macro.c": ("main;f;apply;inc", "#define INC inc\nint apply(op o, int x) { return o(x); } int f(int x) { return apply(INC, x); }",
-		UNKNOWN + "a macro passes the argument"),
+		UNKNOWN + "a macro makes the call, or passes the argument"),
+	"name.c": ("main;f;apply;inc", "#define APPLY apply\nint apply(op o, int x) { return o(x); } int f(int x) { return APPLY(inc, x); }",
+		UNKNOWN + "a macro makes the call, or passes the argument"),
 	"attribute.c": ("main;f;apply;inc", "__attribute__((nonnull(1))) int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
 		UNKNOWN + "an attribute has the number of a parameter"),
 	"member.cc": ("main;f;k::g", "struct k { int g() { return 1; } }; int f(int x) { k a; return a.g() + x; }", "it is a member function of objects"),
@@ -198,6 +200,13 @@ def test_reasons_of_calls_that_are_not_known(tmp_path, case):
 	path, text, reason = REASONS[case]
 	caller, _, called = path.rpartition(";")
 	refuse(tmp_path, case, HEAD + text + TAIL, path, f"no call in '{caller.rpartition(';')[2]}' is known to lead to '{called}': {reason}\n")
+
+
+@pytest.mark.parametrize(("path", "remedy"), [("f;step", ""), ("main;f;step", " (take a shorter path)")])
+def test_text_that_would_not_compile(tmp_path, path, remedy):
+	"""The macro that renames the call renames a field of the same text. A path of two functions cannot be shorter."""
+	text = "struct row { int step; };\nint step(int x) { return x; }\n#define STEP(x) step(x)\nint f(int x) { struct row r = { .step = x }; return STEP(r.step); }"
+	refuse(tmp_path, "a.c", HEAD + text + TAIL, path, f"field designator 'step_1' does not refer to any field in type 'struct row'{remedy}\n")
 
 
 def test_function_that_another_file_cannot_name(tmp_path):
@@ -495,6 +504,8 @@ HARD = {
 	"macro_in_macro.c": ("main;f;apply;inc", "#define DO(o, x) o(x)\n#define TWICE(x) DO(inc, x) + DO(inc, x)\nint apply(op o, int x) { return TWICE(x) * o(x); } int f(int x) { return apply(inc, x); }"),
 	"library_in_macro.c": ("f;abs", "#define MAGNITUDE(x) abs(x)\nint f(int x) { return MAGNITUDE(x) + abs(x - 1); }"),
 	"library_as_macro.c": ("f;strlen", "#include <string.h>\n#define LENGTH strlen\nint f(int x) { char t[] = \"abc\"; t[x < 0] = 0; return (int)LENGTH(t); }"),
+	"function_as_macro.c": ("f;qsort", "#define SORT qsort\nint less(const void *a, const void *b) { return *(char *)a - *(char *)b; }\n"
+		"int f(int x) { char t[] = \"cba\"; SORT(t, 3, 1, less); return t[x < 0]; }"),
 	"library_of_a_header.c": ("f;__ctype_b_loc", "#include <ctype.h>\nint f(int x) { return isalpha(x < 0 ? 'a' : x) != 0; }"),
 	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),

@@ -244,7 +244,9 @@ static bool join(const struct copy_plan *plan, const struct plan_clone *caller, 
 	bool is_changed = false;
 	for (size_t i = 0; i < function->parameter_count; i++) {
 		struct plan_value *old = &target->values[i], new = { .kind = VALUE_OTHER };
-		if (function->parameters[i].is_pointer && call->argument_count == function->parameter_count)
+		/* The arguments of a call that comes from a macro stay. */
+		if (function->parameters[i].is_pointer && call->argument_count == function->parameter_count &&
+		    !call->in_macro)
 			new = value_of(plan, caller, &call->arguments[i]);
 		if (old->kind == VALUE_OTHER || new.kind == VALUE_UNSET)
 			continue;
@@ -384,8 +386,8 @@ static const char *obstacle_at(const struct copy_plan *plan, const struct plan_c
 {
 	if (call->argument_count != copy_plan_function(plan, clone)->parameter_count)
 		return "a call has another number of arguments than parameters";
-	if (call->arguments[index].in_macro)
-		return "a macro passes the argument";
+	if (call->in_macro || call->arguments[index].in_macro)
+		return "a macro makes the call, or passes the argument";
 	struct plan_value value = value_of(plan, caller, &call->arguments[index]);
 	if (value.kind != VALUE_FUNCTION)
 		return "a call on the path passes something else than the name of a function";
