@@ -34,8 +34,9 @@ static const double threshold_standard = 0.01;
 
 struct job {
 	const struct invocation *invocation;
-	const char *profile_path, *path; /* path NULL: not given */
-	bool has_profile;                /* the command line names one */
+	const char *profile_path;
+	char *path;       /* owned; NULL: not given */
+	bool has_profile; /* the command line names one */
 	double threshold;
 	struct render_options render; /* of the list */
 	struct sources sources;
@@ -109,7 +110,7 @@ static int choose(struct job *job, struct error *error)
 	}
 	if (code == 0 && !is_done)
 		code = error_set(error, ERROR_NOT_FOUND,
-				 "no ranked call path can be contextualized (cpprof contextualize 'main;f;g')");
+				 "no ranked call path can be contextualized (name another: 'main;f;g')");
 	candidates_release(&candidates);
 	profile_free(profile);
 	return code;
@@ -149,7 +150,10 @@ static int verify(struct job *job, struct error *error)
 	verification->patch = given ? given : job->patch;
 	if (code == 0 && !given)
 		code = sources_write_patch(&job->result, job->chosen, job->patch, error);
-	return code < 0 ? code : verification_run(verification, &job->result, stdout, error);
+	if (code == 0)
+		code = verification_run(verification, &job->result, stdout, error);
+	optimize_folder_release(&verification->folder);
+	return code;
 }
 
 static int work(struct job *job)
@@ -197,6 +201,11 @@ static int work_in_child(struct job *job)
 
 /* --- the command line --- */
 
+static bool has_empty_name(const char *path)
+{
+	return path[0] == ';' || strstr(path, ";;") || path[strlen(path) - 1] == ';';
+}
+
 /* The profile is an argument without a ';', or that is a file. */
 static int take_arguments(struct job *job)
 {
@@ -213,10 +222,14 @@ static int take_arguments(struct job *job)
 		} else if (!strchr(argument, ';')) {
 			return usage_error(invocation, "'%s' is not a call path ('main;f;g')", argument);
 		} else {
-			job->path = argument;
+			job->path = sources_trim_path(argument);
+			if (!job->path)
+				return failure(invocation, "out of memory");
 		}
 	}
-	return EXIT_DONE;
+	return job->path && has_empty_name(job->path)
+		       ? usage_error(invocation, "a function of the call path has no name: '%s'", job->path)
+		       : EXIT_DONE;
 }
 
 static int check(const struct job *job)
@@ -238,8 +251,14 @@ static int check(const struct job *job)
 				   edits ? "edit" : "verify");
 	if (option_given(invocation, OPTION_OUTPUT) && !edits)
 		return usage_error(invocation, "--output needs --edit (add --edit)");
-	if (option_given(invocation, OPTION_WITH) && !edits && !verifies)
-		return usage_error(invocation, "--with needs --edit or --verify (add --edit)");
+	static const struct {
+		int option;
+		const char *name;
+	} of_sources[] = { { OPTION_WITH, "with" }, { OPTION_SOURCE, "source" }, { OPTION_DATABASE, "database" } };
+	for (size_t i = 0; i < sizeof(of_sources) / sizeof(of_sources[0]); i++)
+		if (option_given(invocation, of_sources[i].option) && !edits && !verifies)
+			return usage_error(invocation, "--%s needs --edit or --verify (add --edit)",
+					   of_sources[i].name);
 	if (verifies && behind == 0)
 		return usage_error(invocation, "missing the build command (--verify --run './program' -- make)");
 	if (verifies && !option_value(invocation, OPTION_RUN))
@@ -302,6 +321,7 @@ static int run(struct invocation *invocation)
 		status = is_list ? list(&job) : work_in_child(&job);
 	sources_release(&job.sources);
 	free(job.sources.paths);
+	free(job.path);
 	free(job.chosen);
 	return status;
 }

@@ -36,7 +36,9 @@ static int run(struct invocation *invocation)
 	if (optimize_folder_make(&loop.folder, path ? path : "cpprof.optimize", compiler ? compiler : "clang", &error) <
 	    0)
 		return failure_of(invocation, &error);
-	return optimize_loop_run(&loop, stdout, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+	int code = optimize_loop_run(&loop, stdout, &error);
+	optimize_folder_release(&loop.folder);
+	return code < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const usage[] = { "--run WORKLOAD [OPTION]... -- BUILD-COMMAND [ARGUMENT]...", NULL };

@@ -127,6 +127,27 @@ static int choose_kind(struct optimize_folder *folder, const char *compiler, str
 			 compiler);
 }
 
+static int make_folder(struct optimize_folder *folder, const char *path, struct error *error)
+{
+	int code = 0;
+	process_block_signals();
+	if (mkdir(path, 0777) < 0)
+		code = errno == EEXIST
+			       ? error_set(error, ERROR_SYSTEM,
+					   "cannot make the folder '%s': it exists (remove it, or name another: "
+					   "--directory DIR)",
+					   path)
+			       : error_set_errno(error, "cannot make the folder '%s'", path);
+	else if (!realpath(path, folder->path))
+		code = error_set_errno(error, "cannot make the folder '%s'", path);
+	if (code == 0)
+		scratch_adopt(folder->path);
+	else
+		folder->path[0] = 0;
+	process_unblock_signals();
+	return code;
+}
+
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error)
 {
 	char bin[PATH_MAX + 8];
@@ -135,19 +156,29 @@ int optimize_folder_make(struct optimize_folder *folder, const char *path, const
 		code = check_compiler(folder, error);
 	if (code < 0)
 		return code;
-	if (mkdir(path, 0777) < 0)
-		return errno == EEXIST
-			       ? error_set(error, ERROR_SYSTEM,
-					   "cannot make the folder '%s': it exists (remove it, or name another: "
-					   "--directory DIR)",
-					   path)
-			       : error_set_errno(error, "cannot make the folder '%s'", path);
-	if (!realpath(path, folder->path))
-		return error_set_errno(error, "cannot make the folder '%s'", path);
+	code = make_folder(folder, path, error);
 	snprintf(bin, sizeof(bin), "%s/bin", folder->path);
-	if (mkdir(bin, 0777) < 0)
-		return error_set_errno(error, "cannot make the folder '%s'", bin);
-	return write_wrappers(folder, error);
+	if (code == 0 && mkdir(bin, 0777) < 0)
+		code = error_set_errno(error, "cannot make the folder '%s'", bin);
+	if (code == 0)
+		code = write_wrappers(folder, error);
+	if (code < 0)
+		optimize_folder_release(folder);
+	return code;
+}
+
+void optimize_folder_keep(struct optimize_folder *folder)
+{
+	folder->is_kept = true;
+	scratch_adopt(NULL);
+}
+
+void optimize_folder_release(struct optimize_folder *folder)
+{
+	if (folder->path[0] && !folder->is_kept)
+		scratch_remove(folder->path);
+	folder->path[0] = 0;
+	scratch_adopt(NULL);
 }
 
 /* --- copies --- */
@@ -158,6 +189,14 @@ static bool is_own(const struct optimize_folder *folder, const char *name)
 	struct stat own, entry;
 	return stat(folder->path, &own) == 0 && stat(name, &entry) == 0 && own.st_dev == entry.st_dev &&
 	       own.st_ino == entry.st_ino;
+}
+
+/* Returns whether an entry is the folder of another run. */
+static bool is_result(const char *name)
+{
+	char log[NAME_MAX + 32];
+	snprintf(log, sizeof(log), "%s/before.compiled", name);
+	return access(log, F_OK) == 0;
 }
 
 static int copy_to(const struct optimize_folder *folder, const char *path, struct error *error)
@@ -172,7 +211,7 @@ static int copy_to(const struct optimize_folder *folder, const char *path, struc
 	word_list_add(&words, "--");
 	for (struct dirent *entry; here && (entry = readdir(here));) {
 		const char *name = entry->d_name;
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_own(folder, name))
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_own(folder, name) || is_result(name))
 			continue;
 		word_list_add(&words, "%s", name);
 		entries++;

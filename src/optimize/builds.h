@@ -36,6 +36,7 @@ struct optimize_folder {
 	const struct optimize_kind *kind;
 	const char *compiler;
 	char compiler_cxx[64];
+	bool is_kept; /* it contains a result */
 };
 
 /* The changes of a build. */
@@ -46,10 +47,16 @@ struct optimize_change {
 };
 
 /* Makes the folder and the programs in it. `compiler` NULL: the programs run the compilers of their own names. Refuses an
- * existing folder, and a compiler that cannot use sample profiles. Returns 0 or a negative error. */
+ * existing folder, and a compiler that cannot use sample profiles. Returns 0 or a negative error. A signal that ends the process removes
+ * the folder, until it is kept. */
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error);
 
-/* Copies the working folder to `name` ("before"), applies the change (NULL: none) and runs the
+/* Keeps the folder: it contains a result. */
+void optimize_folder_keep(struct optimize_folder *folder);
+/* Removes the folder, unless it is kept. */
+void optimize_folder_release(struct optimize_folder *folder);
+
+/* Copies the working folder without results of earlier runs to `name` ("before"), applies the change (NULL: none) and runs the
  * command there. Returns 0 or a negative error: also if the patch does not apply, the command
  * fails, or it compiles nothing by our programs. */
 int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command,
@@ -76,9 +83,21 @@ int optimize_samples_take(struct optimize_samples *samples, const char *folder, 
  * workload fails. */
 int optimize_record(const char *folder, const char *workload, size_t runs, const char *profile, struct error *error);
 
-/* Runs the workload once in both folders. Sets *is_same to whether its outputs are equal.
+/* A build whose processes take this many times the CPU time of the first build is ended. */
+enum { OPTIMIZE_LONGEST = 10 };
+
+/* The standard output and the exit status of a workload in a build, compared with those in the first build. */
+enum optimize_output {
+	OUTPUT_SAME,
+	OUTPUT_DIFFERENT,
+	OUTPUT_VARIES, /* the first build's output differs from run to run, and nothing can be compared with it but the exit status */
+	OUTPUT_ENDLESS /* the build was ended */
+};
+
+/* Runs the workload in each folder [count], in the first one twice, and fills in outputs [count]. Writes FOLDER.output.
  * Returns 0 or a negative error. */
-int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error);
+int optimize_compare(const char *const *folders, size_t count, const char *workload, enum optimize_output *outputs,
+		     struct error *error);
 
 enum { OPTIMIZE_TURNS_MIN = 2, OPTIMIZE_TURNS_MAX = 1000 };
 

@@ -29,6 +29,9 @@ struct sources {
 int sources_read(struct sources *sources, const char *database, struct error *error);
 void sources_release(struct sources *sources);
 
+/* Returns the path without blanks around its names, which the caller frees, or NULL if there is no memory. */
+char *sources_trim_path(const char *path);
+
 /* Splits "main;uniquify_db;qsort" in place. Returns the number of names, or 0 if there are more than `max`. */
 size_t sources_split_path(char *path, const char **names, size_t max);
 
@@ -64,7 +67,9 @@ struct recorded_path {
 	char *text;                                              /* owned */
 	const char *names[COPY_PATH_MAX], *files[COPY_PATH_MAX]; /* files: NULL: any */
 	const struct program_function *functions[COPY_PATH_MAX]; /* in the sources; NULL: not known */
-	size_t length;                                           /* 0: the text has too many functions */
+	const struct program_function
+		*unread; /* the last function, if its source was not read; NULL: it was, or it is a library's */
+	size_t length;   /* 0: the text has too many functions */
 };
 
 /* `result` (NULL: none) has the functions that the names mean in the program. Returns 0 or ERROR_MEMORY. */
@@ -78,7 +83,7 @@ int recorded_hits(const struct view *view, const struct recorded_path *path, siz
 		  struct error *error);
 
 /* Refuses a path without hits, and a profile in which a function of the path begins in another line of its file than in the program's
- * sources: it is a profile of another build. `file` is the profile's name, and `text` the path, for messages. Returns 0 or a negative error. */
+ * sources: it is a profile of another build. Refuses a last function without a source that is in the module of the first one, and has lines: it is the program's. `file` is the profile's name, and `text` the path, for messages. Returns 0 or a negative error. */
 int recorded_check(const struct profile *profile, const char *file, const char *text, const struct recorded_path *path,
 		   struct error *error);
 
@@ -94,8 +99,8 @@ struct verification {
 	size_t turns;
 };
 
-/* Builds, runs, and prints the result. Returns 0 or a negative error. */
-int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+/* Builds, runs, and prints the result. Returns 0 or a negative error. Keeps the folder if there is a result. */
+int verification_run(struct verification *verification, const struct contextualize_result *result, FILE *out,
 		     struct error *error);
 
 #endif

@@ -14,10 +14,11 @@ enum { BUILDS_MAX = 2 + 3 };
 struct build {
 	const char *name; /* of its folder; with a profile, the profile's format */
 	char folder[PATH_MAX + 32];
+	enum optimize_output output;
 };
 
 struct job {
-	const struct optimize_loop *loop;
+	struct optimize_loop *loop;
 	FILE *out;
 	struct build builds[BUILDS_MAX]; /* by increasing effort for the user: optimize_choose prefers the first */
 	size_t count, before;            /* `before` is the index of the build by the same compiler without a profile */
@@ -82,6 +83,25 @@ static int add_builds(struct job *job, const struct profile *profile, struct err
 
 /* --- comparisons --- */
 
+/* Compares the outputs of all builds with that of the first one. */
+static int compare(struct job *job, struct error *error)
+{
+	const char *folders[BUILDS_MAX];
+	enum optimize_output outputs[BUILDS_MAX];
+	for (size_t i = 0; i < job->count; i++)
+		folders[i] = job->builds[i].folder;
+	int code = optimize_compare(folders, job->count, job->loop->workload, outputs, error);
+	for (size_t i = 0; code == 0 && i < job->count; i++)
+		job->builds[i].output = outputs[i];
+	return code;
+}
+
+/* Returns whether a build may be kept. */
+static bool is_fit(const struct build *build)
+{
+	return build->output == OUTPUT_SAME || build->output == OUTPUT_VARIES;
+}
+
 static int measure(const struct job *job, const size_t *builds, struct optimize_times *times, struct error *error)
 {
 	const char *folders[BUILDS_MAX];
@@ -91,25 +111,35 @@ static int measure(const struct job *job, const size_t *builds, struct optimize_
 	return optimize_measure(folders, job->loop->workload, times, error);
 }
 
-static void print_builds(const struct job *job, const struct optimize_times *times)
+#define NOT_MEASURED "           -  -                       "
+
+static void print_builds(const struct job *job, const size_t *builds, const struct optimize_times *times)
 {
 	fprintf(job->out, "\nBuilds (%zu runs of each in turns)\n    CPU time  times as fast\n", times->turns);
 	for (size_t i = 0; i < times->builds; i++) {
 		struct optimize_gain gain = optimize_gain_of(times, 0, i);
+		const char *name = job->builds[builds[i]].name;
 		fprintf(job->out, "%10.3f s  ", gain.after_s);
 		if (i == 0)
 			fputs("1                       ", job->out);
 		else
 			fprintf(job->out, "%.3f (%.3f to %.3f)  ", gain.ratio, gain.low, gain.high);
-		fputs(job->builds[i].name, job->out);
-		if (strcmp(job->builds[i].name, "own") == 0)
+		fputs(name, job->out);
+		if (strcmp(name, "own") == 0)
 			fputs(": the build command as it is", job->out);
-		else if (strcmp(job->builds[i].name, "before") == 0)
+		else if (strcmp(name, "before") == 0)
 			fprintf(job->out, ": %s without a profile", job->loop->folder.compiler);
 		fputc('\n', job->out);
 	}
+	for (size_t i = 0; i < job->count; i++)
+		if (job->builds[i].output == OUTPUT_DIFFERENT)
+			fprintf(job->out, NOT_MEASURED "%s: not kept: its output is not that of %s\n",
+				job->builds[i].name, job->builds[0].name);
+		else if (job->builds[i].output == OUTPUT_ENDLESS)
+			fprintf(job->out, NOT_MEASURED "%s: not kept: it takes more than %d times as long as %s\n",
+				job->builds[i].name, OPTIMIZE_LONGEST, job->builds[0].name);
 	for (size_t i = 0; i < job->failed_count; i++)
-		fprintf(job->out, "           -  -                       %s: this build failed\n", job->failed[i]);
+		fprintf(job->out, NOT_MEASURED "%s: this build failed\n", job->failed[i]);
 }
 
 /* --- the result --- */
@@ -125,6 +155,18 @@ static void print_gain(const struct job *job, size_t kept, const struct optimize
 		reference, gain->low, gain->high);
 	fprintf(job->out, "CPU time   %.3f s before, %.3f s after (means of %zu runs in turns, after the choice)\n",
 		gain->before_s, gain->after_s, job->loop->turns);
+}
+
+static void print_output(const struct job *job)
+{
+	size_t fit = 0;
+	for (size_t i = 0; i < job->count; i++)
+		fit += is_fit(&job->builds[i]);
+	if (job->builds[0].output == OUTPUT_VARIES)
+		fprintf(job->out, "Output     not compared: that of the build '%s' differs from run to run\n",
+			job->builds[0].name);
+	else
+		fprintf(job->out, "Output     the same in %zu of %zu builds\n", fit, job->count);
 }
 
 static void print_samples(const struct job *job, const struct optimize_samples *samples)
@@ -182,7 +224,7 @@ static int confirm(const struct job *job, size_t *kept, struct optimize_gain *ga
 {
 	size_t order[3] = { 0 };
 	struct optimize_times times = { .builds = 1 };
-	if (job->before > 0 && job->before < *kept)
+	if (job->before > 0 && job->before < *kept && is_fit(&job->builds[job->before]))
 		order[times.builds++] = job->before;
 	order[times.builds++] = *kept;
 	int code = measure(job, order, &times, error);
@@ -197,20 +239,27 @@ static int confirm(const struct job *job, size_t *kept, struct optimize_gain *ga
 
 static int report(struct job *job, const struct optimize_samples *samples, struct error *error)
 {
-	static const size_t all[BUILDS_MAX] = { 0, 1, 2, 3, 4 };
-	struct optimize_times times = { .builds = job->count };
+	size_t fit[BUILDS_MAX];
+	struct optimize_times times = { 0 };
 	struct optimize_gain gain;
-	int code = measure(job, all, &times, error);
-	size_t kept = code == 0 ? optimize_choose(&times) : 0;
+	int code = compare(job, error);
+	for (size_t i = 0; i < job->count; i++)
+		if (is_fit(&job->builds[i]))
+			fit[times.builds++] = i;
+	if (code == 0)
+		code = measure(job, fit, &times, error);
+	size_t kept = code == 0 ? fit[optimize_choose(&times)] : 0;
 	if (kept > 0)
 		code = confirm(job, &kept, &gain, error);
 	if (code == 0)
 		code = link_best(job, kept, error);
 	if (code == 0) {
+		optimize_folder_keep(&job->loop->folder);
 		print_gain(job, kept, &gain);
+		print_output(job);
 		print_samples(job, samples);
 		print_kept(job, kept);
-		print_builds(job, &times);
+		print_builds(job, fit, &times);
 	}
 	free(times.seconds);
 	return code == 0 && kept > job->before ? print_contexts(job, kept, samples, error) : code;
@@ -240,7 +289,7 @@ static int build_and_measure(struct job *job, struct error *error)
 	return code;
 }
 
-int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error)
+int optimize_loop_run(struct optimize_loop *loop, FILE *out, struct error *error)
 {
 	struct job job = { .loop = loop, .out = out };
 	return build_and_measure(&job, error);

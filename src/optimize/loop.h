@@ -2,7 +2,8 @@
  * The loop of `cpprof optimize`, from a profile to a faster build:
  *
  *     build "before" -> record the workload -> write the profile in each form -> a build with each, and by the command as it is
- *          -> run all in turns -> run the fastest one in turns with those without a profile -> keep it, if it gains again
+ *          -> leave out builds with another output -> run the others in turns -> run the fastest one in turns with those without a
+ *          profile -> keep it, if it gains again
  */
 #ifndef OPTIMIZE_LOOP_H
 #define OPTIMIZE_LOOP_H
@@ -18,7 +19,7 @@ struct optimize_loop {
 	size_t turns;
 };
 
-/* Builds, runs, and prints the result. Returns 0 or a negative error. */
-int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error);
+/* Builds, runs, and prints the result. Returns 0 or a negative error. Keeps the folder if there is a result. */
+int optimize_loop_run(struct optimize_loop *loop, FILE *out, struct error *error);
 
 #endif

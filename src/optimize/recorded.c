@@ -28,6 +28,7 @@ int recorded_path_init(struct recorded_path *path, const char *text, const struc
 			path->files[i] = file + 1;
 		}
 		const struct program_function *function = result ? &program->functions[result->path[i]] : NULL;
+		path->unread = function && function->is_unread ? function : NULL;
 		if (!function || function->file == PROGRAM_NONE || program_is_supplied(program, function))
 			continue;
 		path->functions[i] = function;
@@ -156,6 +157,39 @@ static int check_lines(const struct view *view, const char *file, const struct r
 	return 0;
 }
 
+/* Returns a label of a step that is in a module, which is PROFILE_NONE for any, or NULL. */
+static const struct profile_function *recorded_in(const struct view *view, const struct recorded_path *path,
+						  size_t step, uint32_t module)
+{
+	const struct profile_function *found = NULL;
+	struct label_set labels;
+	if (find_step(view, path, step, &labels) < 0)
+		return NULL;
+	for (size_t i = 0; i < labels.count && !found; i++) {
+		uint32_t number = view->labels[labels.labels[i]].function;
+		if (number != PROFILE_NONE &&
+		    (module == PROFILE_NONE || view->profile->functions[number].module == module))
+			found = &view->profile->functions[number];
+	}
+	label_set_release(&labels);
+	return found;
+}
+
+/* A function of the program without lines may be one of a static library, whose source the user may not have. */
+static int check_sources(const struct view *view, const struct recorded_path *path, struct error *error)
+{
+	const struct profile_function *first = path->unread ? recorded_in(view, path, 0, PROFILE_NONE) : NULL;
+	const struct profile_function *last = first && first->module != PROFILE_NONE
+						      ? recorded_in(view, path, path->length - 1, first->module)
+						      : NULL;
+	const char *file = last ? profile_string(view->profile, last->file) : "";
+	return *file ? error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' is a function of the program, but its source was not read "
+				 "(--source %s)",
+				 path->unread->qualified, file)
+		     : 0;
+}
+
 int recorded_check(const struct profile *profile, const char *file, const char *text, const struct recorded_path *path,
 		   struct error *error)
 {
@@ -169,6 +203,8 @@ int recorded_check(const struct profile *profile, const char *file, const char *
 				 file, text);
 	if (code == 0)
 		code = check_lines(view, file, path, error);
+	if (code == 0)
+		code = check_sources(view, path, error);
 	view_free(view);
 	return code;
 }

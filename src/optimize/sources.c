@@ -1,5 +1,6 @@
 #include "optimize/contextualize.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,14 @@
 #include "collect/source/compile/dependencies.h"
 #include "collect/source/compile/scratch.h"
 
-/* Arguments: the file's path, its name in the patch, the old and the new text, the patch. */
+/* Arguments: the file's path, its name in the patch, the old and the new text, the patch. A tab ends a name with blanks for `patch`. */
 static const char diff_script[] =
 	"style() { clang-format --style=file --fallback-style=none --assume-filename=\"$1\" <\"$2\"; }\n"
 	"if command -v clang-format >/dev/null && style \"$1\" \"$3\" 2>/dev/null | cmp -s - \"$3\"; then\n"
 	"\tstyle \"$1\" \"$4\" >\"$4.formatted\" && mv \"$4.formatted\" \"$4\" || exit 2\n"
 	"fi\n"
-	"diff -u --label \"a/$2\" --label \"b/$2\" -- \"$3\" \"$4\" >>\"$5\"\n"
+	"case $2 in *[[:blank:]]*) end=$(printf '\\t') ;; *) end= ;; esac\n"
+	"diff -u --label \"a/$2$end\" --label \"b/$2$end\" -- \"$3\" \"$4\" >>\"$5\"\n"
 	"[ $? -le 1 ]\n";
 
 /* --- reading --- */
@@ -28,6 +30,12 @@ static int add(struct sources *sources, const struct instrument_source *source, 
 	struct error reason = { 0 };
 	int code = program_add(&sources->program, source, &reason);
 	return code < 0 ? error_set(error, code, "cannot read '%s': %s", source->path, reason.message) : 0;
+}
+
+/* libclang does not distinguish why it cannot read a source. */
+static int check_readable(const char *path, struct error *error)
+{
+	return access(path, R_OK) < 0 ? error_set_errno(error, "cannot read '%s'", path) : 0;
 }
 
 /* Parses the named files with the flags. The first one is the compiler, if it is not an option. */
@@ -43,7 +51,9 @@ static int add_paths(struct sources *sources, struct error *error)
 					      : (const char *const *)sources->flags,
 			.word_count = sources->flag_count - has_compiler,
 		};
-		code = add(sources, &source, error);
+		code = check_readable(source.path, error);
+		if (code == 0)
+			code = add(sources, &source, error);
 	}
 	return code;
 }
@@ -80,6 +90,25 @@ void sources_release(struct sources *sources)
 {
 	program_release(&sources->program);
 	database_release(&sources->database);
+}
+
+char *sources_trim_path(const char *path)
+{
+	char *trimmed = strdup(path), *end = trimmed;
+	for (const char *at = path; trimmed && *at; at += *at == ';') {
+		const char *part_end = strchrnul(at, ';'), *last = part_end;
+		at += strspn(at, " \t");
+		while (last > at && isblank((unsigned char)last[-1]))
+			last--;
+		for (; at < last; at++)
+			*end++ = *at;
+		at = part_end;
+		if (*at)
+			*end++ = ';';
+	}
+	if (trimmed)
+		*end = 0;
+	return trimmed;
 }
 
 size_t sources_split_path(char *path, const char **names, size_t max)
@@ -160,6 +189,9 @@ static void write_title(FILE *out, const struct contextualize_result *result, co
 			: copy->on_path ? ""
 					: ": leads back to the path",
 			copy->supplied ? copy->supplied : "");
+		if (copy->is_unread)
+			fprintf(out, "    It only calls '%s', of which no source was read (--source FILE)\n",
+				copy->function);
 	}
 	fputc('\n', out);
 }

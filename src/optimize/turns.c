@@ -1,6 +1,9 @@
 #include "optimize/builds.h"
 
+#include <limits.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,8 +20,11 @@ static const char script[] = "cd \"$1\" || exit\n"
 			     "\ti=$((i + 1))\n"
 			     "done\n";
 
-static const char compare_script[] = "output() { (cd \"$1\" && eval \"$2\" </dev/null) | cksum; }\n"
-				     "[ \"$(output \"$1\" \"$3\")\" = \"$(output \"$2\" \"$3\")\" ]\n";
+/* Arguments: folder, command, limit of the CPU time of a process in seconds (empty: none), the file for exit status and checksum. */
+static const char output_script[] = "cd \"$1\" || exit\n"
+				    "ulimit -c 0\n"
+				    "[ -z \"$3\" ] || ulimit -S -t \"$3\" 2>/dev/null\n"
+				    "{ { (eval \"$2\") </dev/null; echo $? >&3; } | cksum >&3; } 3>\"$4\"\n";
 
 static int run(struct word_list *words, const char *folder, const char *workload, size_t runs, struct error *error)
 {
@@ -126,20 +132,74 @@ size_t optimize_choose(const struct optimize_times *times)
 	return kept;
 }
 
-int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error)
+/* --- outputs --- */
+
+enum { SHELL_SIGNAL = 128 }; /* a shell adds it to the number of the signal that ended a command */
+
+struct output {
+	int status; /* as a shell has it */
+	unsigned long checksum, size;
+	double seconds; /* of CPU time */
+};
+
+static int read_output(const char *path, struct output *output, struct error *error)
 {
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return error_set_errno(error, "cannot read '%s'", path);
+	int count = fscanf(file, "%d %lu %lu", &output->status, &output->checksum, &output->size);
+	fclose(file);
+	return count == 3 ? 0 : error_set(error, ERROR_SYSTEM, "cannot run 'cksum'");
+}
+
+/* Runs the workload in a folder. `limit_s` 0: without a limit. */
+static int take_output(const char *folder, const char *workload, double limit_s, struct output *output,
+		       struct error *error)
+{
+	struct rusage before, after;
 	struct word_list words = { 0 };
 	const struct process_streams streams = { 0 };
+	char path[PATH_MAX + 64];
+	snprintf(path, sizeof(path), "%s.output", folder);
 	word_list_add(&words, "sh");
 	word_list_add(&words, "-c");
-	word_list_add(&words, "%s", compare_script);
+	word_list_add(&words, "%s", output_script);
 	word_list_add(&words, "sh");
-	word_list_add(&words, "%s", before);
-	word_list_add(&words, "%s", after);
+	word_list_add(&words, "%s", folder);
 	word_list_add(&words, "%s", workload);
+	word_list_add(&words, limit_s > 0 ? "%.0f" : "", limit_s);
+	word_list_add(&words, "%s", path);
+	getrusage(RUSAGE_CHILDREN, &before);
 	int status = words.error ? -1 : process_run(words.items, &streams);
 	int code = words.error ? error_memory(error) : status < 0 ? error_set_errno(error, "cannot run 'sh'") : 0;
-	*is_same = status == 0;
+	getrusage(RUSAGE_CHILDREN, &after);
 	word_list_release(&words);
+	output->seconds = seconds_of(&after) - seconds_of(&before);
+	return code < 0 ? code : read_output(path, output, error);
+}
+
+static bool is_same(const struct output *a, const struct output *b)
+{
+	return a->status == b->status && a->checksum == b->checksum && a->size == b->size;
+}
+
+int optimize_compare(const char *const *folders, size_t count, const char *workload, enum optimize_output *outputs,
+		     struct error *error)
+{
+	struct output first, again, output;
+	int code = take_output(folders[0], workload, 0, &first, error);
+	if (code == 0)
+		code = take_output(folders[0], workload, 0, &again, error);
+	outputs[0] = code == 0 && is_same(&first, &again) ? OUTPUT_SAME : OUTPUT_VARIES;
+	for (size_t i = 1; i < count && code == 0; i++) {
+		double limit_s = ceil(OPTIMIZE_LONGEST * fmax(first.seconds, again.seconds)) + 1;
+		code = take_output(folders[i], workload, limit_s, &output, error);
+		if (output.status == SHELL_SIGNAL + SIGXCPU && output.status != first.status)
+			outputs[i] = OUTPUT_ENDLESS;
+		else if (outputs[0] == OUTPUT_VARIES && output.status == first.status)
+			outputs[i] = OUTPUT_VARIES;
+		else
+			outputs[i] = is_same(&first, &output) ? OUTPUT_SAME : OUTPUT_DIFFERENT;
+	}
 	return code;
 }

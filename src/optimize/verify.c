@@ -164,7 +164,13 @@ static void print(FILE *out, const struct verification *verification, const stru
 			: "do not agree within their errors: the rest of the program is not as before");
 }
 
-static int measure(const struct verification *verification, const struct contextualize_result *result,
+static const char *const output_words[] = {
+	[OUTPUT_SAME] = "the same",
+	[OUTPUT_DIFFERENT] = "NOT the same",
+	[OUTPUT_VARIES] = "not compared: it differs from run to run without the patch",
+};
+
+static int measure(struct verification *verification, const struct contextualize_result *result,
 		   const struct recorded_path paths[2], const char *copies, FILE *out, struct error *error)
 {
 	char before[PATH_MAX + 16], after[PATH_MAX + 16], data[2][PATH_MAX + 32];
@@ -172,12 +178,20 @@ static int measure(const struct verification *verification, const struct context
 	struct optimize_samples samples[2] = { { .any_code = true }, { .any_code = true } };
 	struct counted counts[2];
 	struct optimize_times times = { .turns = verification->turns, .builds = 2 };
-	bool is_same = false;
+	enum optimize_output outputs[2];
 	snprintf(before, sizeof(before), "%s/before", folder);
 	snprintf(after, sizeof(after), "%s/after", folder);
 	snprintf(data[0], sizeof(data[0]), "%s/before.data", folder);
 	snprintf(data[1], sizeof(data[1]), "%s/after.data", folder);
-	int code = optimize_samples_take(&samples[0], before, verification->workload, data[0], error);
+	const char *const folders[] = { before, after };
+	int code = optimize_compare(folders, 2, verification->workload, outputs, error);
+	if (code == 0 && outputs[1] == OUTPUT_ENDLESS)
+		code = error_set(error, ERROR_LIMIT,
+				 "cannot verify the patch: with it, the workload takes more than %d times as much CPU "
+				 "time",
+				 OPTIMIZE_LONGEST);
+	if (code == 0)
+		code = optimize_samples_take(&samples[0], before, verification->workload, data[0], error);
 	samples[1].runs = samples[0].runs;
 	if (code == 0)
 		code = optimize_samples_take(&samples[1], after, verification->workload, data[1], error);
@@ -186,22 +200,26 @@ static int measure(const struct verification *verification, const struct context
 	for (size_t i = 0; i < 2 && code == 0; i++)
 		code = count(samples[i].profile, &paths[i], &counts[i], error);
 	if (code == 0)
-		code = optimize_compare(before, after, verification->workload, &is_same, error);
-	if (code == 0)
-		code = optimize_measure((const char *const[]){ before, after }, verification->workload, &times, error);
+		code = optimize_measure(folders, verification->workload, &times, error);
 	if (code == 0) {
 		struct optimize_gain gain = optimize_gain_of(&times, 0, 1);
+		optimize_folder_keep(&verification->folder);
 		print_copies(out, result);
-		fprintf(out, "Output     %s\n", is_same ? "the same" : "NOT the same, or different in each run");
+		fprintf(out, "Output     %s\n", output_words[outputs[1]]);
 		print(out, verification, &gain, counts, copies);
 	}
+	if (code == 0 && outputs[1] == OUTPUT_DIFFERENT)
+		code = error_set(error, ERROR_CORRUPT,
+				 "the patch changes the output of the workload (compare a run in '%s' with one in "
+				 "'%s')",
+				 after, before);
 	profile_free(samples[0].profile);
 	profile_free(samples[1].profile);
 	free(times.seconds);
 	return code;
 }
 
-int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+int verification_run(struct verification *verification, const struct contextualize_result *result, FILE *out,
 		     struct error *error)
 {
 	int code = optimize_build(&verification->folder, "before", verification->command, NULL, error);

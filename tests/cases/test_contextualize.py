@@ -41,7 +41,7 @@ def compiled(folder, names, output, *flags):
 
 
 def output_of(program, *arguments):
-	result = subprocess.run([program, *arguments], capture_output=True, check=False)
+	result = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=60)
 	return result.returncode, result.stdout
 
 
@@ -163,6 +163,57 @@ def test_refusals_of_copies(tmp_path, message):
 	name = next((name for name in "mt" if f"call of '{name}'" in message), "f")
 	path = f"main;{name}" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
 	refuse(tmp_path, "a.c", REFUSALS[message] or "int main(void) { return 0; }", path, message)
+
+
+UNKNOWN = "the value of its parameter 'o' is not known: "
+# {case: (path, text, the end of "no call in ... is known to lead to ...: ")}
+REASONS = {
+	"missing.c": ("main;f;apply;nowhere", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		"no source that was read defines it, and no call has this name"),
+	"pointer.c": ("main;f;inc", "op table[1] = { inc }; int f(int x) { return table[0](x); }",
+		"calls through pointers are, where the path passes the function as an argument"),
+	"first.c": ("apply;inc", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "its function is the first one of the path (begin with a caller)"),
+	"assigned.c": ("main;f;apply;inc", "int apply(op o, int x) { if (x > 9) o = abs; return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "it is assigned, or its address or size is used"),
+	"old.c": ("main;f;apply;inc", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "the list of parameters names it twice (an old definition, or the size of an array)"),
+	"varargs.c": ("main;f;apply;inc", "int apply(op o, ...) { return o(1); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "a call has another number of arguments than parameters"),
+	"different.c": ("main;f;apply;inc", "int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x) + apply(abs, x); }",
+		UNKNOWN + "calls on the path pass different functions"),
+	"variable.c": ("main;f;apply;inc", "op chosen = inc; int apply(op o, int x) { return o(x); } int f(int x) { return apply(chosen, x); }",
+		UNKNOWN + "a call on the path passes something else than the name of a function"),
+	"macro.c": ("main;f;apply;inc", "#define INC inc\nint apply(op o, int x) { return o(x); } int f(int x) { return apply(INC, x); }",
+		UNKNOWN + "a macro makes the call, or passes the argument"),
+	"name.c": ("main;f;apply;inc", "#define APPLY apply\nint apply(op o, int x) { return o(x); } int f(int x) { return APPLY(inc, x); }",
+		UNKNOWN + "a macro makes the call, or passes the argument"),
+	"attribute.c": ("main;f;apply;inc", "__attribute__((nonnull(1))) int apply(op o, int x) { return o(x); } int f(int x) { return apply(inc, x); }",
+		UNKNOWN + "an attribute has the number of a parameter"),
+	"member.cc": ("main;f;k::g", "struct k { int g() { return 1; } }; int f(int x) { k a; return a.g() + x; }", "it is a member function of objects"),
+	"constructor.cc": ("main;f;k::k", "struct k { int n; k(int x) : n(x) {} }; int f(int x) { k a(x); return a.n; }", "it is a member function of objects"),
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_reasons_of_calls_that_are_not_known(tmp_path, case):
+	path, text, reason = REASONS[case]
+	caller, _, called = path.rpartition(";")
+	refuse(tmp_path, case, HEAD + text + TAIL, path, f"no call in '{caller.rpartition(';')[2]}' is known to lead to '{called}': {reason}\n")
+
+
+@pytest.mark.parametrize(("path", "remedy"), [("f;step", ""), ("main;f;step", " (take a shorter path)")])
+def test_text_that_would_not_compile(tmp_path, path, remedy):
+	"""The macro that renames the call renames a field of the same text. A path of two functions cannot be shorter."""
+	text = "struct row { int step; };\nint step(int x) { return x; }\n#define STEP(x) step(x)\nint f(int x) { struct row r = { .step = x }; return STEP(r.step); }"
+	refuse(tmp_path, "a.c", HEAD + text + TAIL, path, f"field designator 'step_1' does not refer to any field in type 'struct row'{remedy}\n")
+
+
+def test_function_that_another_file_cannot_name(tmp_path):
+	(tmp_path / "a.c").write_text("int apply(int (*o)(int), int x);\nstatic int inc(int x) { return x + 1; }\nint main(void) { return apply(inc, -1); }\n")
+	(tmp_path / "b.c").write_text("int apply(int (*o)(int), int x) { return o(x); }\n")
+	result = edit(tmp_path, "main;apply;inc", names=["a.c", "b.c"])
+	assert f"{UNKNOWN}the function that is passed is not declared where the copy is (static in another file)" in result.stderr
 
 
 # Each copy would differ from its original: {case: (message, the definition of f)}.
@@ -418,9 +469,15 @@ def test_verification_with_a_supplied_function(tmp_path):
 	assert "qsort_1 (compare = name_field_lt)" in result.stdout
 
 
-def test_functions_that_depend_on_their_caller_are_refused(tmp_path):
-	text = "#include <unistd.h>\nint main(void) { if (vfork() == 0) _exit(0); return 0; }\n"
-	refuse(tmp_path, "a.c", text, "main;vfork", "the result of 'vfork' depends on its caller")
+@pytest.mark.parametrize(("header", "call", "name"), [
+	("unistd.h", "if (vfork() == 0) _exit(0)", "vfork"),
+	("alloca.h", "char *p = alloca(8); *p = 0", "__builtin_alloca"),
+	("setjmp.h", "jmp_buf at; setjmp(at)", "_setjmp"),
+	("execinfo.h", "void *at[9]; backtrace(at, 9)", "backtrace"),
+])
+def test_functions_that_depend_on_their_caller_are_refused(tmp_path, header, call, name):
+	text = f"#include <{header}>\nint main(void) {{ {call}; return 0; }}\n"
+	refuse(tmp_path, "a.c", text, f"main;{name}", f"the result of '{name}' depends on its caller")
 
 
 # {case: (path, text)}: `abs` or another function must be called where a careless copy calls `inc`.
@@ -445,6 +502,11 @@ HARD = {
 	"name_by_macro.c": ("main;f;lib_g;h", "#define g lib_g\n#define API static\nint h(int x) { return x + 1; }\nAPI int g(int x);\nAPI int\ng (int x) { return h(x); } int f(int x) { return g(x) + (g(1)); }"),
 	"inactive_macro.c": ("main;f;g", "#ifdef LOGGED\n#define g(x) g(__LINE__, x)\n#endif\n#define CALL(x) g(x)\nint g(int x) { return x; } int f(int x) { return CALL(x); }"),
 	"macro_in_macro.c": ("main;f;apply;inc", "#define DO(o, x) o(x)\n#define TWICE(x) DO(inc, x) + DO(inc, x)\nint apply(op o, int x) { return TWICE(x) * o(x); } int f(int x) { return apply(inc, x); }"),
+	"library_in_macro.c": ("f;abs", "#define MAGNITUDE(x) abs(x)\nint f(int x) { return MAGNITUDE(x) + abs(x - 1); }"),
+	"library_as_macro.c": ("f;strlen", "#include <string.h>\n#define LENGTH strlen\nint f(int x) { char t[] = \"abc\"; t[x < 0] = 0; return (int)LENGTH(t); }"),
+	"function_as_macro.c": ("f;qsort", "#define SORT qsort\nint less(const void *a, const void *b) { return *(char *)a - *(char *)b; }\n"
+		"int f(int x) { char t[] = \"cba\"; SORT(t, 3, 1, less); return t[x < 0]; }"),
+	"library_of_a_header.c": ("f;__ctype_b_loc", "#include <ctype.h>\nint f(int x) { return isalpha(x < 0 ? 'a' : x) != 0; }"),
 	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
@@ -457,6 +519,7 @@ HARD = {
 	"later.cc": ("main;f;n::g", "namespace n { int g(int, int = 3); } int f(int x) { return n::g(x); }\nstruct late { int a; };\n"
 		"int n::g(int x, int y) { return late{x + y}.a; }"),
 	"default.cc": ("main;f;g", "int g(int, int = 3); int g(int x, int y) { return x + y; } int f(int x) { return g(x); }"),
+	"default_behind.cc": ("main;f;apply", "int apply(op o, int x = 10, int y = 20) { return o(x) + y; } int f(int x) { return apply(inc) + apply(inc, x); }"),
 	"anonymous.cc": ("main;f;(anonymous namespace)::g(int)", "namespace { int g(int x) { return x + 1; } } int f(int x) { return g(x); }"),
 }
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\ntypedef int (*op)(int);\nint inc(int x) { return x + 1; }\n"
@@ -600,6 +663,22 @@ def test_ends_of_lines_are_kept(tmp_path):
 	assert patched.count(b"\n") == patched.count(b"\r\n")
 
 
+def test_blanks_around_names_are_ignored(tmp_path):
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	result = edit(tmp_path, "digest ; each;\tfold ", names=["generic.c"])
+	assert result.stdout == edit(tmp_path, "digest;each;fold", names=["generic.c"]).stdout != ""
+
+
+def test_names_of_files_with_blanks(tmp_path):
+	text = "int f(int x) { return x; }\nint main(void) { return f(0); }\n"
+	(tmp_path / "a folder").mkdir()
+	(tmp_path / "a folder/sp ace.c").write_text(text)
+	result = edit(tmp_path, "main;f", names=["a folder/sp ace.c"])
+	assert "\n--- a/a folder/sp ace.c\t\n+++ b/a folder/sp ace.c\t\n" in result.stdout, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert "return f_1(0)" in (tmp_path / "a folder/sp ace.c").read_text()
+
+
 @pytest.mark.parametrize(("words", "message"), [
 	(["--edit", "main;f"], "missing the sources of the path"),
 	(["--edit", "--verify", "main;f"], "--edit cannot be combined with --verify"),
@@ -610,6 +689,11 @@ def test_ends_of_lines_are_kept(tmp_path):
 	(["--format", "json", "--edit", "main;f"], "--format is for the list of paths (leave out --edit)"),
 	(["--output", "x"], "--output needs --edit"),
 	(["--with", "x"], "--with needs --edit or --verify"),
+	(["--source", "x.c"], "--source needs --edit or --verify"),
+	(["--database", "x"], "--database needs --edit or --verify"),
+	(["--edit", "main; "], "a function of the call path has no name: 'main;'"),
+	(["--edit", " ;main"], "a function of the call path has no name: ';main'"),
+	(["--edit", "main; ;f"], "a function of the call path has no name: 'main;;f'"),
 	(["--verify", "main;f"], "missing the build command"),
 	(["--verify", "main;f", "--", "make"], "missing the workload"),
 	(["--verify", "--turns", "1", "--run", "./a", "main;f", "--", "make"], "'1' is not a number of runs"),
@@ -710,7 +794,8 @@ def test_ranks_as_json_and_csv(tmp_path):
 
 
 FAILURES = {
-	"source": (["--edit", "--source", "missing.c", "digest;each;fold"], "missing.c"),
+	"source": (["--edit", "--source", "missing.c", "digest;each;fold"], "cannot read 'missing.c': No such file or directory"),
+	"memory": (["--memory", "10K", "--edit", "--source", "generic.c", "digest;each;fold"], "cannot load libclang: out of memory: the limit is 10 KiB (--memory SIZE raises it)"),
 	"database": (["--edit", "-p", "missing", "digest;each;fold"], "missing"),
 	"damaged": (["--edit", "-p", "damaged.json", "digest;each;fold"], "damaged.json"),
 	"output": (["--edit", "--source", "generic.c", "-o", "missing/x.patch", "digest;each;fold"], "cannot write 'missing/x.patch': No such file"),
@@ -723,7 +808,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("case", FAILURES)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.unsanitized("limits memory")] * (case == "memory")) for case in FAILURES])
 def test_failures(tmp_path, case):
 	"""Each failure is reported with its object; nothing is written beside that, and the source stays as it was."""
 	words, message = FAILURES[case]
@@ -735,6 +820,7 @@ def test_failures(tmp_path, case):
 	assert result.stderr.startswith("cpprof contextualize: ")
 	assert (tmp_path / "generic.c").read_bytes() == (PROGRAMS / "generic.c").read_bytes()
 	assert not list(tmp_path.glob("*.patch"))
+	assert not (tmp_path / "cpprof.contextualize").exists()
 
 
 @pytest.mark.parametrize("words", [[], ["--format", "json"], ["--format", "csv"]])
@@ -833,6 +919,37 @@ def test_profile_with_functions_of_one_name(tmp_path):
 	assert result.returncode == 1 and "'first_x' began in line 9 there, and begins in line 10" in result.stderr, result.stderr
 	result = edit(tmp_path, "main;first_y;helper@x/util.c", words[0], **options)
 	assert result.returncode == 1 and "no sample in" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("place", ["program", "program without lines", "library"])
+def test_source_of_the_program_that_was_not_read(tmp_path, place):
+	"""A function that the program's own header declares may be a library's; a profile tells whether it is."""
+	(tmp_path / "touch.h").write_text(TOUCH)
+	(tmp_path / "util.c").write_text('#include "touch.h"\nint work(int pages) { touch(pages); return 0; }\n')
+	(tmp_path / "main.c").write_text("int work(int pages);\nint main(void) { return work(50); }\n")
+	options, output = {"program": (["-g", "-c"], "util.o"), "program without lines": (["-c"], "util.o"), "library": (["-g", "-shared", "-fPIC"], "libutil.so")}[place]
+	subprocess.run(["gcc", "-O0", *options, "-o", output, "util.c"], cwd=tmp_path, check=True)
+	program = compiled(tmp_path, ["main.c", output], "program", "-O0", "-Wl,-rpath,$ORIGIN")
+	recorded = record(tmp_path, [program], "-r", "page-faults/1")
+	assert recorded.status == 0, recorded.err
+	line = "  work_1\n    It only calls 'work', of which no source was read (--source FILE)\n"
+	assert line in edit(tmp_path, "main;work", names=["main.c"]).stdout
+	result = edit(tmp_path, "main;work", recorded.path, names=["main.c"])
+	if place != "program":
+		assert result.returncode == 0 and line in result.stdout, result.stderr
+	else:
+		assert result.returncode == 1 and result.stdout == ""
+		assert f"'work' is a function of the program, but its source was not read (--source {tmp_path}/util.c)" in result.stderr
+	assert "no source was read" not in edit(tmp_path, "main;work", names=["main.c", "util.c"]).stdout
+
+
+def test_library_functions_of_system_headers_are_expected_without_a_source(tmp_path):
+	(tmp_path / "a.c").write_text("#include <stdlib.h>\nint main(void) { return abs(0); }\n")
+	result = edit(tmp_path, "main;abs", names=["a.c"])
+	assert "  abs_1\n\n--- a/a.c" in result.stdout, result.stderr
+	(tmp_path / "a.cc").write_text("template<class T> T g(T x) { return x; }\nint main() { return g(0); }\n")
+	result = edit(tmp_path, "main;g", names=["a.cc"])
+	assert "  g_1\n\n--- a/a.cc" in result.stdout, result.stderr
 
 
 def test_ranked_paths_name_the_files_of_namesakes(tmp_path):
@@ -946,3 +1063,36 @@ def test_verify_of_generic_functions(tmp_path):
 	assert rest[1] == pytest.approx(rest[0] * math.hypot(measured[1] / measured[0], predicted[1] / predicted[0]), abs=2e-4)
 	assert ("do not agree" in result.stdout) == (abs(measured[0] - predicted[0]) > math.hypot(measured[1], predicted[1]))
 	between(measured[0], None, predicted[0] + measured[1] + predicted[1], result.stdout)
+
+
+# --- patches that change more than copies ---
+
+OTHER_PATCHES = {
+	"text": ("700", 'printf("%u\\n", result);', 'printf("%u.\\n", result);', "the patch changes the output of the workload (compare a run in '", "Output     NOT the same"),
+	"endless": ("20", "return 0;", "for (;;) ;", "cannot verify the patch: with it, the workload takes more than 10 times as much CPU time", None),
+}
+
+
+@pytest.mark.parametrize("case", [pytest.param("text", marks=pytest.mark.long("measures a program")), "endless"])
+def test_patch_that_changes_the_output_fails(tmp_path, case):
+	turns, old, new, message, line = OTHER_PATCHES[case]
+	folder = tmp_path / "project"
+	folder.mkdir()
+	shutil.copy(PROGRAMS / "generic.c", folder)
+	(folder / "Makefile").write_text("generic: generic.c\n\t$(CC) -O2 -o $@ generic.c\n")
+	copies = edit(folder, "digest;each", names=["generic.c"]).stdout
+	for name in ("a", "b"):
+		(tmp_path / name).mkdir()
+		shutil.copy(PROGRAMS / "generic.c", tmp_path / name)
+	apply_patch(tmp_path / "b", copies)
+	text = (tmp_path / "b/generic.c").read_text()
+	start = text.index("int main(")
+	assert text.count(old, start) == 1
+	(tmp_path / "b/generic.c").write_text(text[:start] + text[start:].replace(old, new))
+	difference = subprocess.run(["diff", "-u", "a/generic.c", "b/generic.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
+	(folder / "other.patch").write_text(difference.stdout)
+	result = verify(folder, "digest;each", "generic.c", f"./generic {turns}", "--patch", "other.patch", "--turns", "2")
+	assert result.returncode == 1
+	assert message in result.stderr
+	assert line in result.stdout.splitlines() if line else result.stdout == ""
+	assert (folder / "cpprof.contextualize").exists() == bool(line)

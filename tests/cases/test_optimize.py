@@ -1,14 +1,16 @@
 """LLVM's sample profiles, and builds with them (`cpprof optimize`)."""
 import collections
 import hashlib
+import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 
 import pytest
-from record_support import BUILD, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
+from record_support import BUILD, CPPROF, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
 
 sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
 import decode  # noqa: E402
@@ -297,7 +299,7 @@ def test_optimize_with_gcc(tmp_path):
 	made = folder / "cpprof.optimize"
 	kept = re.search(r"^Kept +(\S+)", result.stdout, re.MULTILINE)[1]
 	assert kept == (made / "best").readlink().name and (made / "best/generic").exists()
-	assert re.findall(r"  (own|before|gcc-profile)(?::.*)?$", result.stdout.partition("Builds")[2], re.MULTILINE) == ["own", "before", "gcc-profile"]
+	assert re.findall(r"^ .*  (own|before|gcc-profile)\b", result.stdout.partition("Builds")[2], re.MULTILINE) == ["own", "before", "gcc-profile"]
 	assert "-fauto-profile" not in (made / "before.compiled").read_text()
 	assert not (made / "own.compiled").exists()
 	flags = ["gcc", "-g", f"-fauto-profile={made / 'gcc-profile.profile'}"]
@@ -380,8 +382,10 @@ def test_generic_functions_become_faster(tmp_path, compiler):
 	([], {"run": "exec perl -e 'for (1 .. 1e6) { $x = sprintf(q(%.40f), $_) }'"}, "the workload does not run what was built"),
 ])
 def test_refusals(tmp_path, words, settings, message):
-	result = optimize(project(tmp_path), *words, **settings)
+	folder = project(tmp_path)
+	result = optimize(folder, *words, **settings)
 	assert result.returncode in (1, 2), result.stdout
+	assert sorted(path.name for path in folder.iterdir()) == ["Makefile", "generic.c"]
 	assert any(part in result.stderr for part in message.split("|")), result.stderr # how many samples a short workload has is chance
 	assert result.stdout == ""
 
@@ -390,3 +394,49 @@ def test_own_folder_is_refused_with_a_remedy(tmp_path):
 	folder = project(tmp_path)
 	(folder / "cpprof.optimize").mkdir()
 	assert "(remove it, or name another: --directory DIR)" in optimize(folder).stderr
+	assert (folder / "cpprof.optimize").exists()
+
+
+def test_interrupt_removes_the_folder(tmp_path):
+	folder = project(tmp_path)
+	os.mkfifo(tmp_path / "ready")
+	command = [CPPROF, "optimize", "--compiler", "gcc", "--run", "true", "--", "sh", "-c", "echo >../../../ready; exec sleep 600"]
+	with subprocess.Popen(command, cwd=folder, start_new_session=True) as process:
+		assert (tmp_path / "ready").read_bytes() == b"\n" # the build runs
+		assert (folder / "cpprof.optimize").exists()
+		os.killpg(process.pid, signal.SIGINT)
+		assert process.wait(60) == -signal.SIGINT
+	assert sorted(path.name for path in folder.iterdir()) == ["Makefile", "generic.c"]
+
+
+def test_results_of_other_runs_are_not_copied(tmp_path):
+	folder = project(tmp_path)
+	(folder / "old").mkdir()
+	(folder / "old/before.compiled").touch()
+	result = optimize(folder, "--compiler", "gcc", build_command=("sh", "-c", "echo *; exit 1"))
+	assert "\nMakefile generic.c\n" in "\n" + result.stderr
+
+
+# A build with the profile, and no other one, leaves the file `other`.
+OTHER_WITH_A_PROFILE = "#!/bin/sh\ngcc -O2 -o generic generic.c || exit\n[ -z \"$CPPROF_OPTIMIZE_PROFILE\" ] || touch other\n"
+OTHER_OUTPUTS = {
+	"text": ("; [ ! -e other ] || echo other", "Output     the same in 2 of 3 builds", "not kept: its output is not that of own"),
+	"status": ("; [ ! -e other ] || exit 3", "Output     the same in 2 of 3 builds", "not kept: its output is not that of own"),
+	"endless": ("; while [ -e other ]; do :; done", "Output     the same in 2 of 3 builds", "not kept: it takes more than 10 times as long as own"),
+	"random": ("; echo $$", "Output     not compared: that of the build 'own' differs from run to run", None),
+	"random status": ("; echo $$; [ ! -e other ] || exit 3", "Output     not compared: that of the build 'own' differs from run to run",
+		"not kept: its output is not that of own"),
+}
+
+
+@pytest.mark.long("builds and runs a program several times")
+@pytest.mark.parametrize("case", OTHER_OUTPUTS)
+def test_build_with_another_output_is_not_kept(tmp_path, case):
+	more, line, reason = OTHER_OUTPUTS[case]
+	folder = project(tmp_path)
+	(folder / "build.sh").write_text(OTHER_WITH_A_PROFILE)
+	result = optimize(folder, "--compiler", "gcc", "--turns", "2", run="./generic 700" + more, build_command=("sh", "./build.sh"))
+	assert result.returncode == 0, result.stderr
+	assert line in result.stdout.splitlines()
+	assert re.findall(r"^ +-  - +gcc-profile: (.*)$", result.stdout, re.MULTILINE) == ([reason] if reason else [])
+	assert reason is None or not re.search(r"^Kept +gcc-profile", result.stdout, re.MULTILINE)

@@ -6,13 +6,14 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* The state of the signal handler. */
-static char folder[512];
+static char folder[512], adopted[PATH_MAX];
 static volatile pid_t child;
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
@@ -28,10 +29,11 @@ static void end_by(int number)
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	if (folder[0]) {
-		pid_t remover = fork();
+	for (int i = 0; i < 2; i++) {
+		char *path = i == 0 ? folder : adopted;
+		pid_t remover = path[0] ? fork() : -1;
 		if (remover == 0) {
-			char *const words[] = { (char *)"rm", (char *)"-rf", (char *)"--", folder, NULL };
+			char *const words[] = { (char *)"rm", (char *)"-rf", (char *)"--", path, NULL };
 			execve("/bin/rm", words, environ);
 			_exit(127);
 		}
@@ -88,11 +90,16 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 	return 0;
 }
 
+void scratch_remove(const char *path)
+{
+	nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+}
+
 void scratch_release(struct scratch *scratch)
 {
 	if (!scratch->path[0])
 		return;
-	nftw(scratch->path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(scratch->path);
 	folder[0] = 0;
 	scratch->path[0] = 0;
 }
@@ -100,6 +107,15 @@ void scratch_release(struct scratch *scratch)
 void scratch_disown(void)
 {
 	folder[0] = 0;
+}
+
+void scratch_adopt(const char *path)
+{
+	adopted[0] = 0;
+	if (!path)
+		return;
+	snprintf(adopted, sizeof(adopted), "%s", path);
+	take_signals();
 }
 
 /* --- processes --- */

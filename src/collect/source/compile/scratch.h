@@ -1,7 +1,7 @@
 /* The temporary folder of one compilation, and the only process that runs in it
  * at a time. A signal that ends our process is first passed to that process; then
  * the folder is removed, and the signal takes its usual effect. There is one
- * folder at a time. */
+ * folder at a time, and one that is adopted. */
 #ifndef COLLECT_SOURCE_COMPILE_SCRATCH_H
 #define COLLECT_SOURCE_COMPILE_SCRATCH_H
 
@@ -20,6 +20,12 @@ void scratch_release(struct scratch *scratch);
 
 /* Call it in a child of the process that made the folder, so that only the parent removes the folder. */
 void scratch_disown(void);
+
+/* Lets such a signal also remove the folder of a caller, whose path is absolute. NULL: no longer. Call it with blocked signals when you make the
+ * folder. */
+void scratch_adopt(const char *path);
+/* Removes a folder with all that it contains. */
+void scratch_remove(const char *path);
 
 struct process_streams {
 	const char *input;  /* a file; NULL: our own standard input */

@@ -320,8 +320,9 @@ static void edit_first(struct writing *writing)
 	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
 }
 
-/* A library's function, or the supplied file, is in front of its caller's copy, so its index must come first at that place. */
-static void insert_copies(struct writing *writing)
+/* A library's function, or the supplied file, is in front of its caller: its text must come first at that place, and also in front of the
+ * caller's macros, which would rename what it calls. */
+static void insert_foreign(struct writing *writing)
 {
 	const struct copy_plan *plan = writing->plan;
 	for (size_t i = 1; i < plan->clone_count; i++) {
@@ -329,6 +330,11 @@ static void insert_copies(struct writing *writing)
 		if (plan->clones[i].is_used && (is_library || is_first_supplied(plan, i)))
 			insert_copy(writing, i);
 	}
+}
+
+static void insert_copies(struct writing *writing)
+{
+	const struct copy_plan *plan = writing->plan;
 	for (size_t i = 1; i < plan->clone_count; i++)
 		if (plan->clones[i].is_used && copy_plan_host(plan, i) == i)
 			insert_copy(writing, i);
@@ -383,15 +389,20 @@ static int describe(struct writing *writing, size_t length, struct contextualize
 						     program->clang->getCursorSpelling(clone->values[k].function)));
 		if (clone->is_used && constants)
 			result->copies[result->copy_count++] = (struct contextualize_copy){
-				function->qualified, clone->name, constants, clone->on_path,
-				program_is_supplied(program, function) ? program->supplied_path : NULL
+				function->qualified,
+				clone->name,
+				constants,
+				clone->on_path,
+				program_is_supplied(program, function) ? program->supplied_path : NULL,
+				function->is_unread
 			};
 	}
 	return path && result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
 }
 
 /* Parses the units of changed files again. */
-static int check(struct program *program, const struct contextualize_result *result, struct error *error)
+static int check(struct program *program, const struct contextualize_result *result, bool can_be_shorter,
+		 struct error *error)
 {
 	struct CXUnsavedFile *texts =
 		instrument_arena_take(program->arena, (2 * result->change_count + 1) * sizeof(*texts));
@@ -418,9 +429,8 @@ static int check(struct program *program, const struct contextualize_result *res
 			code = program_check(program, i, texts, count, error);
 	if (code < 0) {
 		struct error reason = *error;
-		error_set(error, ERROR_UNSUPPORTED,
-			  "cannot contextualize: the changed source would not compile: %s (take a shorter path)",
-			  reason.message);
+		error_set(error, ERROR_UNSUPPORTED, "cannot contextualize: the changed source would not compile: %s%s",
+			  reason.message, can_be_shorter ? " (take a shorter path)" : "");
 	}
 	return code;
 }
@@ -449,6 +459,7 @@ static int supply(struct writing *writing, struct error *error)
 static void write_texts(struct writing *writing)
 {
 	make_declarations(writing);
+	insert_foreign(writing);
 	edit_first(writing);
 	insert_copies(writing);
 }
@@ -479,7 +490,7 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 					  : error_text(code));
 	}
 	if (code == 0)
-		code = check(program, result, error);
+		code = check(program, result, length > 2, error);
 	for (size_t i = 0; writing.edits && i < program->file_count; i++)
 		edits_release(&writing.edits[i]);
 	for (size_t i = 0; writing.preludes && i < plan.clone_count; i++)

@@ -23,6 +23,7 @@ struct contextualize_copy {
 	const char *constants;       /* "f = op_xor": its parameters that are constant now; "": none */
 	bool on_path;
 	const char *supplied; /* the supplied file that defines the function; NULL: the sources, or a library */
+	bool is_unread;       /* as of struct program_function */
 };
 
 /* All is in the program's arena. */

@@ -155,9 +155,38 @@ static bool is_visible_to_host(const struct copy_plan *plan, const char *usr, CX
 	       is_visible;
 }
 
-/* Returns whether a parameter can be replaced by a function: in C, calls through it name the function; in C++, where a
+/* Returns whether each use of a parameter is a call, which can have another name. */
+static bool is_only_called(const struct program_function *function, size_t parameter)
+{
+	for (size_t i = 0; i < function->use_count; i++) {
+		bool is_called = false;
+		for (size_t k = 0; k < function->call_count; k++)
+			is_called |= function->calls[k].at == function->uses[i].at && !function->calls[k].in_macro;
+		if (function->uses[i].parameter == parameter && !is_called)
+			return false;
+	}
+	return true;
+}
+
+/* Returns why a parameter of a function with a source cannot be replaced, whatever the value, or NULL. */
+static const char *obstacle_in(const struct program *program, const struct program_function *function,
+			       const struct program_parameter *parameter)
+{
+	return parameter->is_modified ? "it is assigned, or its address or size is used"
+	       : parameter->is_needed
+		       ? "the list of parameters names it twice (an old definition, or the size of an array)"
+	       : parameter->in_macro                                     ? "a macro declares it"
+	       : program_symbol_of(program, function).numbers_parameters ? "an attribute has the number of a parameter"
+									 : NULL;
+}
+
+static const char not_declared[] =
+	"the function that is passed is not declared where the copy is (static in another file)";
+
+/* Returns why a parameter cannot be replaced by a function, or NULL: in C, calls through it name the function; in C++, where a
  * name can mean several functions, a variable has it as its value. */
-static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone *clone, size_t index, const char *usr)
+static const char *obstacle_of(const struct copy_plan *plan, const struct plan_clone *clone, size_t index,
+			       const char *usr)
 {
 	const struct program *program = plan->program;
 	const struct program_function *function = copy_plan_function(plan, clone);
@@ -165,13 +194,11 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 	CXCursor found;
 	bool is_visible;
 	bool is_supplied = program_is_supplied(program, function);
-	if (function->file == PROGRAM_NONE && !is_visible_to_host(plan, usr, &found))
-		return false;
 	if (function->file == PROGRAM_NONE)
-		return true;
-	if (parameter->is_modified || parameter->is_needed || parameter->in_macro ||
-	    program_symbol_of(program, function).numbers_parameters)
-		return false;
+		return is_visible_to_host(plan, usr, &found) ? NULL : not_declared;
+	const char *obstacle = obstacle_in(program, function, parameter);
+	if (obstacle)
+		return obstacle;
 	bool is_cxx = program->units[function->unit].is_cxx, is_own = true;
 	/* In C, a declaration can be added in front of the copy. */
 	bool is_declared =
@@ -181,25 +208,19 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 		is_declared = is_visible = is_visible_to_host(plan, usr, &found);
 	}
 	if (!is_declared || (!is_visible && (is_cxx || is_supplied)))
-		return false;
+		return not_declared;
+	static const char not_local[] = "it is used otherwise than by calls, and no variable can have its place";
 	if (is_cxx)
-		return parameter->can_be_local;
+		return parameter->can_be_local ? NULL : not_local;
 	const char *name = program_text(program, program->clang->getCursorSpelling(found));
 	if (program_has_directive(program, "define", name))
-		return false; /* perhaps a call of the macro */
+		return "a macro has the name of the function that is passed"; /* perhaps a call of the macro */
 	bool is_own_name = strcmp(name, parameter->name) == 0;
 	if (!is_own_name && is_mentioned(program, function, name))
-		return false; /* perhaps a variable */
+		return "the name of the function that is passed is in the text, too"; /* perhaps a variable */
 	/* A copy of a supplied function has another name, which only calls have. */
 	bool can_be_local = parameter->can_be_local && !is_own_name && !(is_supplied && is_own);
-	for (size_t i = 0; i < function->use_count && !can_be_local; i++) {
-		bool is_called = false;
-		for (size_t k = 0; k < function->call_count; k++)
-			is_called |= function->calls[k].at == function->uses[i].at && !function->calls[k].in_macro;
-		if (function->uses[i].parameter == index && !is_called)
-			return false;
-	}
-	return true;
+	return can_be_local || is_only_called(function, index) ? NULL : not_local;
 }
 
 static struct plan_value value_of(const struct copy_plan *plan, const struct plan_clone *caller,
@@ -223,13 +244,15 @@ static bool join(const struct copy_plan *plan, const struct plan_clone *caller, 
 	bool is_changed = false;
 	for (size_t i = 0; i < function->parameter_count; i++) {
 		struct plan_value *old = &target->values[i], new = { .kind = VALUE_OTHER };
-		if (function->parameters[i].is_pointer && call->argument_count == function->parameter_count)
+		/* The arguments of a call that comes from a macro stay. */
+		if (function->parameters[i].is_pointer && call->argument_count == function->parameter_count &&
+		    !call->in_macro)
 			new = value_of(plan, caller, &call->arguments[i]);
 		if (old->kind == VALUE_OTHER || new.kind == VALUE_UNSET)
 			continue;
 		if (new.kind == VALUE_FUNCTION &&
 		    (old->kind == VALUE_FUNCTION ? strcmp(old->usr, new.usr) != 0
-						 : !is_replaceable(plan, target, i, new.usr)))
+						 : obstacle_of(plan, target, i, new.usr) != NULL))
 			new.kind = VALUE_OTHER;
 		if (old->kind == new.kind)
 			continue;
@@ -345,13 +368,76 @@ static int find_library(struct copy_plan *plan, const char *name, bool is_last, 
 				 "the path with it, or read the project's own definition of it: --source FILE, or "
 				 "--with FILE)",
 				 name);
-	if (path_depends_on_caller(name))
+	if (path_depends_on_caller(program_text(program, program->clang->getCursorSpelling(declaration))))
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "cannot contextualize: the result of '%s' depends on its caller, so no copy can "
 				 "call it (end the path before it)",
 				 name);
 	*found = program_add_library(program, caller->unit, declaration);
 	return *found == PROGRAM_NONE ? error_memory(error) : 0;
+}
+
+/* --- the reasons where no call is known --- */
+
+/* Returns why a call of a clone does not give a parameter a function, or NULL. *usr is the function that the calls before passed, or NULL. */
+static const char *obstacle_at(const struct copy_plan *plan, const struct plan_clone *caller,
+			       const struct program_call *call, const struct plan_clone *clone, size_t index,
+			       const char **usr)
+{
+	if (call->argument_count != copy_plan_function(plan, clone)->parameter_count)
+		return "a call has another number of arguments than parameters";
+	if (call->in_macro || call->arguments[index].in_macro)
+		return "a macro makes the call, or passes the argument";
+	struct plan_value value = value_of(plan, caller, &call->arguments[index]);
+	if (value.kind != VALUE_FUNCTION)
+		return "a call on the path passes something else than the name of a function";
+	bool is_other = *usr && strcmp(*usr, value.usr) != 0;
+	*usr = value.usr;
+	return is_other ? "calls on the path pass different functions" : obstacle_of(plan, clone, index, value.usr);
+}
+
+/* Returns why the value of a clone's parameter is not known, or NULL. */
+static const char *obstacle_on_path(const struct copy_plan *plan, const struct plan_clone *clone, size_t index)
+{
+	const char *usr = NULL, *obstacle = NULL;
+	if (clone == plan->clones)
+		return "its function is the first one of the path (begin with a caller)";
+	for (size_t i = 0; i < plan->clone_count && !obstacle; i++) {
+		const struct program_function *caller = copy_plan_function(plan, &plan->clones[i]);
+		for (size_t k = 0; k < caller->call_count && !obstacle; k++)
+			if (copy_plan_target(plan, &plan->clones[i], &caller->calls[k]) ==
+			    (size_t)(clone - plan->clones))
+				obstacle = obstacle_at(plan, &plan->clones[i], &caller->calls[k], clone, index, &usr);
+	}
+	return obstacle;
+}
+
+/* Returns why no call in the last function is known to lead to a function of this name. */
+static const char *reason_of(const struct copy_plan *plan, const char *name)
+{
+	const struct program *program = plan->program;
+	const struct plan_clone *clone = &plan->clones[plan->length - 1];
+	const struct program_function *caller = copy_plan_function(plan, clone);
+	struct path_choice choice = { .program = program, .name = name };
+	struct error ignored = { 0 };
+	size_t found = PROGRAM_NONE;
+	for (size_t i = 0; i < program->function_count; i++)
+		path_choice_offer(&choice, i);
+	if (path_choice_take(&choice, &found, &ignored) == ERROR_NOT_FOUND)
+		return "no source that was read defines it, and no call has this name";
+	if (program->functions[found].refusal)
+		return program->functions[found].refusal;
+	for (size_t i = 0; i < caller->call_count; i++) {
+		size_t parameter = caller->calls[i].parameter;
+		const char *obstacle = parameter != PROGRAM_NONE && clone->values[parameter].kind != VALUE_FUNCTION
+					       ? obstacle_on_path(plan, clone, parameter)
+					       : NULL;
+		if (obstacle)
+			return instrument_arena_format(program->arena,
+						       "the value of its parameter '%s' is not known: %s",
+						       caller->parameters[parameter].name, obstacle);
+	}
+	return "calls through pointers are, where the path passes the function as an argument";
 }
 
 /* Finds the function that the last clone calls by this name. Adds a library function to the program. */
@@ -367,15 +453,12 @@ static int find_next(struct copy_plan *plan, const char *name, bool is_last, siz
 		if (function != PROGRAM_NONE)
 			path_choice_offer(&choice, function);
 	}
-	const char *caller_name = caller->name; /* the table of functions may move */
 	int code = path_choice_take(&choice, found, error);
 	if (code == ERROR_NOT_FOUND)
 		code = find_library(plan, name, is_last, found, error);
 	return code == ERROR_NOT_FOUND && error->code == 0
-		       ? error_set(error, code,
-				   "cannot contextualize: no call in '%s' is known to lead to '%s' (calls through "
-				   "pointers are, where the path passes the function as an argument)",
-				   caller_name, name)
+		       ? error_set(error, code, "cannot contextualize: no call in '%s' is known to lead to '%s': %s",
+				   copy_plan_function(plan, clone)->name, name, reason_of(plan, name))
 		       : code;
 }
 

@@ -33,17 +33,26 @@ static bool is_constant(const struct plan_clone *clone, size_t parameter)
 	return clone->values[parameter].kind == VALUE_FUNCTION;
 }
 
+/* Default arguments of C++, which are the last ones, are not in the text behind the name. */
+static size_t written_arguments(const struct program_call *call)
+{
+	size_t count = call->argument_count;
+	while (count > 0 && call->arguments[count - 1].end <= call->at)
+		count--;
+	return count;
+}
+
 static void remove_arguments(const struct copy_plan *plan, const struct plan_clone *target,
 			     const struct program_call *call, struct edits *edits, uint32_t base)
 {
-	struct list_item *items =
-		instrument_arena_take(plan->program->arena, (call->argument_count + 1) * sizeof(*items));
-	for (size_t i = 0; items && i < call->argument_count; i++)
+	size_t count = written_arguments(call);
+	struct list_item *items = instrument_arena_take(plan->program->arena, (count + 1) * sizeof(*items));
+	for (size_t i = 0; items && i < count; i++)
 		items[i] = (struct list_item){ call->arguments[i].start, call->arguments[i].end,
 					       i < copy_plan_function(plan, target)->parameter_count &&
 						       is_constant(target, i) };
 	if (items)
-		remove_items(edits, base, items, call->argument_count);
+		remove_items(edits, base, items, count);
 }
 
 /* Removes the constant parameters from a declaration. An empty list is `void` in C. */

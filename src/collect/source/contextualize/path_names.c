@@ -195,10 +195,11 @@ bool path_is_library(const char *function, const char *name)
 
 bool path_depends_on_caller(const char *name)
 {
-	static const char *const names[] = { "vfork",      "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
-					     "getcontext", "alloca", "dlopen",  "dlsym",     "dlvsym" };
+	static const char builtin[] = "__builtin_";
+	static const char *const names[] = { "vfork",  "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext",
+					     "alloca", "dlopen", "dlsym",   "dlvsym",    "backtrace" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
-	return false;
+	return strncmp(name, builtin, sizeof(builtin) - 1) == 0;
 }

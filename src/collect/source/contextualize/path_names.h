@@ -29,7 +29,7 @@ int path_choice_take(const struct path_choice *choice, size_t *found, struct err
 /* Returns whether a report may call a library's function so: "qsort", or "qsort_r" if it only jumps there. */
 bool path_is_library(const char *function, const char *name);
 /* Returns whether a library's function depends on its caller's frame, or on which module calls it: a copy that only calls it would be its
- * caller. */
+ * caller. So may all functions that the compiler has itself, as __builtin_alloca. */
 bool path_depends_on_caller(const char *name);
 
 #endif

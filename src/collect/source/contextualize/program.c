@@ -260,6 +260,18 @@ size_t program_find(const struct program *program, const char *usr)
 	return found != HASH_MAP_NONE && strcmp(program->functions[found].usr, usr) == 0 ? found : PROGRAM_NONE;
 }
 
+/* Returns whether a file of the program declares a function: the compiler declares some itself, and system headers others. The source of a
+ * template's instance is the template, which a copy cannot have. */
+static bool is_declared_by_program(const struct program *program, CXCursor declaration)
+{
+	const struct clang *clang = program->clang;
+	CXSourceLocation location = clang->getCursorLocation(declaration);
+	CXFile file = NULL;
+	clang->getFileLocation(location, &file, NULL, NULL, NULL);
+	bool is_template = !clang->isInvalid(clang->getCursorKind(clang->getSpecializedCursorTemplate(declaration)));
+	return file && !is_template && !clang->Location_isInSystemHeader(location);
+}
+
 size_t program_add_library(struct program *program, size_t unit, CXCursor declaration)
 {
 	const struct clang *clang = program->clang;
@@ -267,6 +279,7 @@ size_t program_add_library(struct program *program, size_t unit, CXCursor declar
 	function.usr = program_usr(program, unit, declaration);
 	function.name = program_text(program, clang->getCursorSpelling(declaration));
 	function.qualified = program_qualified(program, declaration);
+	function.is_unread = is_declared_by_program(program, declaration);
 	if (clang->getCursorKind(declaration) != CXCursor_FunctionDecl)
 		function.refusal = "it has no source here, and is a member or a template";
 	else if (clang->isFunctionTypeVariadic(clang->getCursorType(declaration)))

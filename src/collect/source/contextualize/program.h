@@ -78,6 +78,7 @@ struct program_function {
 	const char *shown_file;             /* of the name, as #line states it and debug information has it */
 	uint32_t shown_line;
 	bool is_method, is_inline, has_storage; /* has_storage: declared static or extern */
+	bool is_unread; /* without a source, and declared by the program's own files: it may be the program's */
 	const char *
 		refusal; /* why its text cannot be copied: "it has a static variable"; NULL: it can. See program_symbol_of */
 	struct program_parameter *parameters;

@@ -34,9 +34,18 @@ static int find_calls(void *library, struct clang *clang)
 	return 0;
 }
 
+/* Opens a version. Sets *is_limited if there is one, and no memory for it. */
+static void *open_version(const char *name, bool *is_limited)
+{
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	const char *text = library ? NULL : dlerror();
+	*is_limited |= text && (strstr(text, "allocate") || strstr(text, "failed to map segment"));
+	return library;
+}
+
 /* Opens the newest installed version. Does not print a message. The library is never closed, because it has threads
  * and handlers. */
-static void *open_newest(void)
+static void *open_newest(bool *is_limited)
 {
 	char name[128];
 	for (int version = NEWEST; version >= OLDEST; version--) {
@@ -51,12 +60,12 @@ static void *open_newest(void)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 			snprintf(name, sizeof(name), patterns[i], version, i == 1 ? OTHER_SONAME : version);
 #pragma GCC diagnostic pop
-			void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+			void *library = open_version(name, is_limited);
 			if (library)
 				return library;
 		}
 	}
-	return dlopen("libclang.so", RTLD_NOW | RTLD_LOCAL);
+	return open_version("libclang.so", is_limited);
 }
 
 /* Finds "14.0.6" in "Debian clang version 14.0.6-1 (...)". */
@@ -107,7 +116,12 @@ const struct clang *clang_load(struct error *error)
 	static bool is_loaded;
 	if (is_loaded)
 		return &clang;
-	void *library = open_newest();
+	bool is_limited = false;
+	void *library = open_newest(&is_limited);
+	if (!library && is_limited) {
+		error_set(error, ERROR_MEMORY, "cannot load libclang: out of memory");
+		return NULL;
+	}
 	if (!library) {
 		error_set(
 			error, ERROR_UNSUPPORTED,
