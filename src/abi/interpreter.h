@@ -22,14 +22,16 @@ struct python_layout {
 	uint16_t interpreter_threads;  /* PyInterpreterState.threads.head */
 	uint16_t thread_next;          /* PyThreadState.next */
 	uint16_t thread_id;            /* PyThreadState.native_thread_id */
+	uint16_t thread_frame;         /* PyThreadState.current_frame; 0: the cframe has it */
 	uint16_t thread_cframe;        /* PyThreadState.cframe */
 	uint16_t cframe_current;       /* _PyCFrame.current_frame */
 	uint16_t cframe_previous;      /* _PyCFrame.previous */
 	uint8_t frame_bytes;           /* that are read of an _PyInterpreterFrame; below INTERPRETER_FRAME_BYTES */
 	uint8_t frame_code;            /* _PyInterpreterFrame.f_code */
 	uint8_t frame_previous;        /* .previous */
-	uint8_t frame_instruction;     /* .prev_instr */
-	uint8_t frame_is_entry;        /* .is_entry */
+	uint8_t frame_instruction;     /* .prev_instr, since 3.13 .instr_ptr */
+	uint8_t frame_is_entry;        /* .is_entry; 0: there is none, a run ends at a frame that C owns */
+	uint8_t frame_owner;           /* .owner; 0: frame_is_entry marks the end of a run */
 	uint8_t code_bytes;            /* that are read of a PyCodeObject; below INTERPRETER_CODE_BYTES */
 	uint8_t object_type;           /* PyObject.ob_type */
 	uint8_t code_first_line;       /* PyCodeObject.co_firstlineno */

@@ -100,6 +100,14 @@ bool arch_begins_thread(const struct arch_memory *memory, const struct arch_regi
  * readable. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller);
 
+/* The code by which CPython calls its interpreter once for each function that a perf map lists (Python/asm_trampoline.S): the memory of such
+ * code begins with it. It keeps no frame pointer. Size 0: on this architecture it does. */
+struct arch_trampoline {
+	const char *code;
+	size_t size;
+};
+extern const struct arch_trampoline arch_trampoline;
+
 /* Steps to the caller of generated code that has no frame at this pc, or removes it: decodes the
  * instructions from there on, read by `code`, up to the first one by which the frame is known.
  * Returns false if there is a frame, or the instructions do not decide. Optional: returns false. */

@@ -14,7 +14,8 @@ bool interpreter_is_function(const struct profile *profile, uint32_t location);
 bool interpreter_has_functions(const struct profile *profile);
 
 /* Returns the node that a node follows in reports: its parent or, for such a function below a native frame, the nearest node
- * that is not of that frame's file, which is the interpreter. */
+ * that is not of that frame's file, which is the interpreter, nor generated code that is listed under the function's name and
+ * calls the interpreter for it. */
 uint32_t interpreter_caller(const struct profile *profile, uint32_t node);
 
 #endif

@@ -8,7 +8,7 @@
 /*
  * node       V8 options that Node.js accepts in NODE_OPTIONS; by the second one, interpreted functions have frames with names, too
  * java       virtual machines before 17 lack DumpPerfMapAtExit: they ignore it and keep the frame pointers
- * python3    from 3.12 on; older versions ignore the variable
+ * python3    from 3.12 on; older versions ignore the variable. bpf and preload need it for the versions that they do not know
  * beam.smp   virtual machines with a JIT, which is the default from OTP 24 on; frame pointers from 25 on
  * dotnet     1: perf map and jitdump
  * php        reads no variable; 16: perf map

@@ -419,6 +419,13 @@ static uint32_t generated_pages[1];
 
 const struct unwind_table unwind_table_generated = { .rows = generated_rows, .row_count = 1, .pages = generated_pages };
 
+/* Behind the call, one word is between the stack pointer and the return address (arch_trampoline). */
+static struct unwind_row trampoline_rows[] = { { .kind = UNWIND_SP, .cfa = 2 } };
+
+const struct unwind_table unwind_table_trampolines = {
+	.rows = trampoline_rows, .row_count = 1, .pages = generated_pages, .covers_all = true
+};
+
 /* --- look-ups --- */
 
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address)

@@ -1,28 +1,41 @@
 """Functions of Python programs: names and lines of paths with a known number of events, with each backend that shows them."""
 import ast
+import functools
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from record_support import CPPROF, PROGRAMS, SECONDS_ALLOWED, needs_bpf, record, record_held, run_cpprof
 
-PYTHON = "/usr/bin/python3"
+PYTHON = "/usr/bin/python3" # of Debian 12: 3.11
 SHARES = PROGRAMS / "python" / "shares.py"
 ROUNDS = 10 # 150 events with all chains: a late recorder's ring holds them
+VERSIONS = ["3.11", "3.12", "3.13"]
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), "preload"]
 
 
-def version():
-	printed = subprocess.run([PYTHON, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True, check=True)
-	return tuple(map(int, printed.stdout.split()))
+def version_of(program):
+	"""Returns the version of an interpreter, such as "3.11", or None."""
+	try:
+		printed = subprocess.run([program, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True)
+	except (OSError, subprocess.CalledProcessError):
+		return None
+	return printed.stdout.strip()
 
 
-pytestmark = pytest.mark.skipif(not shutil.which(PYTHON) or version() != (3, 11), reason="needs Debian's Python 3.11")
+@functools.cache
+def interpreter(version):
+	"""Returns an interpreter of a version, on the PATH or where pyenv keeps it, or skips the test."""
+	of_pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*/bin/python{version}")
+	return next((str(program) for program in [PYTHON, f"python{version}", *of_pyenv] if version_of(program) == version), None)
+
+
+pytestmark = pytest.mark.skipif(version_of(PYTHON) != "3.11", reason="needs Debian's Python 3.11")
 
 
 def folded(path, *options):
@@ -40,15 +53,23 @@ def started(recorded):
 	return any("begin" in path for path in folded(recorded.path))
 
 
-def recorded(folder, backend, *arguments):
+def recorded(folder, backend, *arguments, python=(PYTHON,), condition=started):
 	"""Records each event of shares.py."""
-	return record_held(backend, folder, [PYTHON, SHARES, *map(str, arguments)], started, resource="io-calls/1")
+	return record_held(backend, folder, [*python, SHARES, *map(str, arguments)], condition, resource="io-calls/1")
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def python(request):
+	"""A version of Python."""
+	if not interpreter(request.param):
+		pytest.skip(f"there is no Python {request.param}")
+	return interpreter(request.param)
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
-def every_chain(request, tmp_path_factory):
+def every_chain(request, python, tmp_path_factory):
 	"""The profile of one program with all chains."""
-	run = recorded(tmp_path_factory.mktemp("chains"), request.param, ROUNDS, "direct", "through_c", "through_exceptions", *CHAINS)
+	run = recorded(tmp_path_factory.mktemp("chains"), request.param, ROUNDS, "direct", "through_c", "through_exceptions", *CHAINS, python=[python])
 	assert run.closing()[1:] == (0, 100), run.err
 	return run.path
 
@@ -70,23 +91,29 @@ def below(paths, *names):
 CHAINS = {
 	"generator": ["main", "generator", "numbers", "work"],
 	"recursion": ["main", *["recursion"] * 201, "work"],
-	"comprehension": ["main", "comprehension", "comprehension.<locals>.<listcomp>", "work"],
+	"comprehension": ["main", "comprehension", "comprehension.<locals>.<listcomp>", "work"], # before 3.12
+	"constructor": ["main", "constructor", "Made.__init__", "work"],
 	"thread": ["Thread.run", "direct", "work"],
 	"unicode": ["main", "Ünïcode_名前", "work"],
 }
 
 
-def test_events_of_chains(every_chain):
-	paths = folded(every_chain)
+def check_chains(paths):
 	chains = {
 		("main", "direct", "work"): 5,
 		("main", "through_c", "Key.less", "work"): 3, # the C function between them led to it
 		("main", "through_exceptions", "raising", "work"): 2,
 		**{tuple(names): 1 for names in CHAINS.values()},
 	}
+	if below(paths, "comprehension", "work"):
+		chains["main", "comprehension", "work"] = chains.pop(tuple(CHAINS["comprehension"]))
 	for names, share in chains.items():
 		assert below(paths, *names) == ROUNDS * share, (names, paths)
 	assert below(paths, "work") == ROUNDS * sum(chains.values())
+
+
+def test_events_of_chains(every_chain):
+	check_chains(folded(every_chain))
 
 
 def test_lines(every_chain):
@@ -113,6 +140,17 @@ def test_too_many_frames(tmp_path, backend):
 	run = recorded(tmp_path, backend, 1, "too_deep")
 	causes = {cause["cause"]: cause["count"] for cause in run.info()["causes"] if not cause["whole"]}
 	assert causes == {"the interpreter's frames could not be read": 1}, run.err
+
+
+@needs_bpf
+def test_trampolines(tmp_path, python):
+	"""With a perf map, Python calls the interpreter for each function by generated code, which the map lists under the function's name."""
+	if python == PYTHON:
+		pytest.skip("Python has trampolines from 3.12 on")
+	run = recorded(tmp_path, "bpf", ROUNDS, "direct", "through_c", "through_exceptions", *CHAINS, python=[python, "-Xperf"],
+		condition=lambda so_far: any({"<module>", "begin"} <= set(path) for path in folded(so_far.path)))
+	check_chains(folded(run.path))
+	assert below(folded(run.path, "--native-frames"), "direct", "_PyEval_EvalFrameDefault", "direct") >= ROUNDS * 5
 
 
 @needs_bpf

@@ -13,7 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { VERSION = 0x030b0000, /* 3.11 */ START = 0x10000, CODE_TYPE = START + 0x40, TID = 4321 };
+enum { START = 0x10000, CODE_TYPE = START + 0x40, TID = 4321 };
+
+static const uint32_t versions[] = { 0x030b0000, 0x030c0000, 0x030d0000 };
 
 static const uint8_t *memory;
 static size_t memory_bytes;
@@ -33,23 +35,21 @@ static void require(bool holds)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void walk_as(uint32_t version)
 {
 	static struct python_walk walk;
 	static struct interpreted_code code;
-	memory = data;
-	memory_bytes = size;
 	memset(&walk, 0, offsetof(struct python_walk, frames));
 	walk.of = (struct interpreter){ .runtime = START,
 					.code_type = CODE_TYPE,
 					.kind = INTERPRETER_PYTHON,
-					.python = *interpreters_python_layout(VERSION) };
+					.python = *interpreters_python_layout(version) };
 	walk.tid = TID;
 	python_find_begin(&walk);
 	for (uint32_t i = 0; i < PYTHON_FIND_STEPS && !python_find_step(&walk); i++)
 		;
 	if (!python_begin(&walk))
-		return 0;
+		return;
 	uint32_t steps = 0;
 	for (; walk.end == INTERPRETED_END_COUNT; steps++)
 		walk.end = python_step(&walk);
@@ -59,5 +59,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			require(code.table_bytes < INTERPRETED_TABLE_BYTES);
 			interpreter_python.line_at(code.table, code.table_bytes, code.first_line, walk.frames[i].place);
 		}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	memory = data;
+	memory_bytes = size;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		walk_as(versions[i]);
 	return 0;
 }

@@ -87,6 +87,8 @@ bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch
 	return true;
 }
 
+const struct arch_trampoline arch_trampoline = { 0 };
+
 bool arch_generated_step(const struct arch_memory *code, const struct arch_memory *memory, struct arch_frame *frame)
 {
 	(void)code;

@@ -6,6 +6,9 @@
 #include "arch/arch.h"
 #include "arch/instruction.h"
 
+/* sub $8, %rsp; call *%rcx; add $8, %rsp; ret */
+const struct arch_trampoline arch_trampoline = { "\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11 };
+
 enum { WORD = 8, WINDOW_BYTES = 160, INSTRUCTIONS_MOST = 32 };
 
 /* The code from a pc on, and the effect of the instructions passed so far on the stack pointer. */

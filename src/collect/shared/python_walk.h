@@ -3,15 +3,16 @@
  * interpreter_copy. docs/languages.md describes the structures.
  *
  *   _PyRuntime -> interpreters -> threads                            found once for a thread
- *   thread -> cframe (on the stack) -> current frame -> previous ... each sample
+ *   thread -> [cframe (on the stack) ->] current frame -> previous ... each sample
  *
- * Each call of the function that interprets has a cframe in its native frame, and interprets one
- * run of frames, up to one that is marked as its entry.
+ * Each call of the function that interprets has a structure in its native frame, and interprets one run of frames. In 3.11
+ * the structure is a cframe, and the run's last frame is marked as its entry. Since 3.12 it is a frame that C owns, which
+ * stands for no function and follows the run's last one.
  *
  * Invariants:
  *   1. Each address is read by interpreter_copy, which fails where there is no memory. Nothing else is trusted: a frame's
  *      code has the type of code objects, or the walk ends.
- *   2. Each step of the walk adds an entry or ends it, so INTERPRETED_MOST bounds it.
+ *   2. A walk has at most INTERPRETED_MOST steps, each of which adds at most two entries.
  */
 #ifndef COLLECT_SHARED_PYTHON_WALK_H
 #define COLLECT_SHARED_PYTHON_WALK_H
@@ -23,11 +24,13 @@ struct python_walk {
 	struct interpreter of;
 	uint64_t interpreter; /* the next one of the list */
 	uint64_t thread;      /* the thread, or the next one of the list */
-	uint64_t cframe;      /* of the present run */
+	uint64_t cframe;      /* of the present run; only before 3.12 */
 	uint64_t frame;
 	uint64_t tid; /* of the walked thread, in its own namespace */
 	uint32_t count;
 	uint32_t end; /* enum interpreted_end; INTERPRETED_END_COUNT: not ended */
+	uint32_t steps;
+	uint32_t spare;
 	uint64_t frame_words[INTERPRETER_FRAME_BYTES / sizeof(uint64_t)];
 	uint64_t code_words[INTERPRETER_CODE_BYTES / sizeof(uint64_t)];
 	struct interpreted_frame frames[INTERPRETED_MOST];
@@ -40,7 +43,10 @@ struct python_walk {
 /* The includer provides: copies `bytes` from the walked process. Returns 0 if they are readable. */
 static inline int interpreter_copy(void *to, uint32_t bytes, uint64_t address);
 
-enum { PYTHON_FIND_STEPS = 512 }; /* interpreters and threads that are looked at */
+enum {
+	PYTHON_FIND_STEPS = 512, /* interpreters and threads that are looked at */
+	PYTHON_OWNED_BY_C = 3,   /* _PyInterpreterFrame.owner: FRAME_OWNED_BY_CSTACK */
+};
 
 /* The field at an offset in bytes. The compilers align each field to its size, so a field lies
  * in one word; the bytes of the word behind a shorter field are above it in the result. Both
@@ -109,14 +115,18 @@ WALK_FUNCTION bool python_begin(struct python_walk *walk)
 	if (!walk)
 		return false;
 	const struct python_layout *layout = &walk->of.python;
-	walk->count = 0;
+	walk->count = walk->steps = 0;
 	walk->end = INTERPRETED_NO_THREAD;
 	if (walk->thread == 0 || !python_read(walk->thread + layout->thread_id, &id) || id != walk->tid)
 		return false;
 	walk->end = INTERPRETED_END_COUNT;
 	walk->frame = 0;
-	if (!python_read(walk->thread + layout->thread_cframe, &walk->cframe) ||
-	    !python_read(walk->cframe + layout->cframe_current, &walk->frame))
+	uint64_t at = walk->thread + layout->thread_frame;
+	if (layout->thread_frame == 0 && python_read(walk->thread + layout->thread_cframe, &walk->cframe))
+		at = walk->cframe + layout->cframe_current;
+	else if (layout->thread_frame == 0)
+		at = 0;
+	if (!python_read(at, &walk->frame))
 		walk->end = INTERPRETED_UNREADABLE;
 	return true;
 }
@@ -138,6 +148,14 @@ static inline uint32_t python_read_code(struct python_walk *walk, uint64_t code,
 	return INTERPRETED_WHOLE;
 }
 
+/* Returns whether the code that was read is the interpreter's own: it is from no file, for which 3.12 has nothing and 3.13 the function's name. */
+static inline bool python_is_own_code(const struct python_walk *walk)
+{
+	const struct python_layout *layout = &walk->of.python;
+	return (uint32_t)python_code_field(walk, layout->code_first_line) == 0 &&
+	       python_code_field(walk, layout->code_file) == python_code_field(walk, layout->code_name);
+}
+
 static inline void python_add(struct python_walk *walk, const struct interpreted_frame *frame)
 {
 	walk->frames[walk->count & (INTERPRETED_MOST - 1)] = *frame;
@@ -152,10 +170,16 @@ WALK_FUNCTION uint32_t python_step(struct python_walk *walk)
 	const struct python_layout *layout = &walk->of.python;
 	if (walk->frame == 0)
 		return INTERPRETED_WHOLE;
-	if (walk->count > INTERPRETED_MOST - 2)
+	if (walk->count > INTERPRETED_MOST - 2 || ++walk->steps == INTERPRETED_MOST)
 		return INTERPRETED_DEEP;
 	if (interpreter_copy(walk->frame_words, layout->frame_bytes & (INTERPRETER_FRAME_BYTES - 1), walk->frame) != 0)
 		return INTERPRETED_UNREADABLE;
+	uint64_t previous = python_frame_field(walk, layout->frame_previous);
+	if (layout->frame_owner && (python_frame_field(walk, layout->frame_owner) & UINT8_MAX) == PYTHON_OWNED_BY_C) {
+		python_add(walk, &(struct interpreted_frame){ .stack = walk->frame });
+		walk->frame = previous;
+		return INTERPRETED_END_COUNT;
+	}
 	struct interpreted_frame frame = { .code = python_frame_field(walk, layout->frame_code) };
 	uint32_t end = python_read_code(walk, frame.code, &frame.check);
 	if (end != INTERPRETED_WHOLE)
@@ -163,13 +187,14 @@ WALK_FUNCTION uint32_t python_step(struct python_walk *walk)
 	int64_t place =
 		(int64_t)(python_frame_field(walk, layout->frame_instruction) - frame.code - layout->code_instructions);
 	frame.place = place > 0 ? (uint32_t)place : 0; /* a frame that has not begun is before its first instruction */
-	python_add(walk, &frame);
-	if (python_frame_field(walk, layout->frame_is_entry) & UINT8_MAX) {
+	if (!python_is_own_code(walk))
+		python_add(walk, &frame);
+	if (layout->frame_is_entry && python_frame_field(walk, layout->frame_is_entry) & UINT8_MAX) {
 		python_add(walk, &(struct interpreted_frame){ .stack = walk->cframe });
 		if (!python_read(walk->cframe + layout->cframe_previous, &walk->cframe))
 			return INTERPRETED_UNREADABLE;
 	}
-	walk->frame = python_frame_field(walk, layout->frame_previous);
+	walk->frame = previous;
 	return INTERPRETED_END_COUNT;
 }
 

@@ -3,8 +3,29 @@
 
 #include "frames/interpreters/interpreters.h"
 
-/* Py_Version: 0x030b02f0 is 3.11.2 final. The layouts of a minor version do not change after its release. */
-enum { MINOR_SHIFT = 16 };
+/* Py_Version: 0x030b02f0 is 3.11.2 final. The layouts of a minor version do not change after its release, but for what the file itself states. */
+enum { MINOR_SHIFT = 16, FIRST_THAT_STATES = 0x030d };
+
+/* What _PyRuntime begins with from 3.13 on (_Py_DebugOffsets): offsets of the structures that are in no public header. */
+struct stated_offsets {
+	char cookie[8];
+	uint64_t version, is_free_threaded;
+	struct {
+		uint64_t size, finalizing, interpreters;
+	} runtime;
+	struct {
+		uint64_t size, id, next, threads, others[9];
+	} interpreter;
+	struct {
+		uint64_t size, previous, next, interpreter, frame, thread_id, native_id;
+	} thread;
+};
+
+/* What the known versions have in common. */
+#define COMMON                                                                                                        \
+	.thread_next = 8, .frame_bytes = 80, .frame_instruction = 56, .code_bytes = 144, .object_type = 8,            \
+	.code_file = 112, .code_name = 128, .code_table = 136, .text_length = 16, .text_state = 32, .bytes_size = 16, \
+	.bytes_content = 32
 
 /* The offsets are the values of offsetof() in the headers of the version (Include/internal). */
 static const struct {
@@ -12,32 +33,18 @@ static const struct {
 	struct python_layout layout;
 } layouts[] = {
 	{ 0x030b,
-	  { .runtime_interpreters = 40,
-	    .interpreter_next = 0,
-	    .interpreter_threads = 16,
-	    .thread_next = 8,
-	    .thread_id = 160,
-	    .thread_cframe = 56,
-	    .cframe_current = 8,
-	    .cframe_previous = 16,
-	    .frame_bytes = 80,
-	    .frame_code = 32,
-	    .frame_previous = 48,
-	    .frame_instruction = 56,
-	    .frame_is_entry = 68,
-	    .code_bytes = 144,
-	    .object_type = 8,
-	    .code_first_line = 72,
-	    .code_file = 112,
-	    .code_name = 128,
-	    .code_table = 136,
-	    .code_instructions = 184,
-	    .text_length = 16,
-	    .text_state = 32,
-	    .text_ascii = 48,
-	    .text_other = 72,
-	    .bytes_size = 16,
-	    .bytes_content = 32 } },
+	  { COMMON, .runtime_interpreters = 40, .interpreter_next = 0, .interpreter_threads = 16, .thread_id = 160,
+	    .thread_cframe = 56, .cframe_current = 8, .cframe_previous = 16, .frame_code = 32, .frame_previous = 48,
+	    .frame_is_entry = 68, .code_first_line = 72, .code_instructions = 184, .text_ascii = 48,
+	    .text_other = 72 } },
+	{ 0x030c,
+	  { COMMON, .runtime_interpreters = 40, .interpreter_next = 0, .interpreter_threads = 72, .thread_id = 144,
+	    .thread_cframe = 56, .cframe_current = 0, .cframe_previous = 8, .frame_code = 0, .frame_previous = 8,
+	    .frame_owner = 70, .code_first_line = 68, .code_instructions = 192, .text_ascii = 40, .text_other = 56 } },
+	{ 0x030d,
+	  { COMMON, .runtime_interpreters = 632, .interpreter_next = 7264, .interpreter_threads = 7344,
+	    .thread_id = 160, .thread_frame = 72, .frame_code = 0, .frame_previous = 8, .frame_owner = 70,
+	    .code_first_line = 68, .code_instructions = 200, .text_ascii = 40, .text_other = 56 } },
 };
 
 const struct python_layout *interpreters_python_layout(uint32_t version)
@@ -46,6 +53,33 @@ const struct python_layout *interpreters_python_layout(uint32_t version)
 		if (layouts[i].minor == version >> MINOR_SHIFT)
 			return &layouts[i].layout;
 	return NULL;
+}
+
+/* Replaces the offsets that the file states. Returns whether it states those of a layout like that one. */
+static bool take_stated(struct elf_file *file, uint64_t runtime, struct python_layout *layout)
+{
+	static const char cookie[] = "xdebugpy";
+	struct stated_offsets stated = { 0 };
+	if (!elf_file_copy(file, runtime, &stated, sizeof(stated)) ||
+	    memcmp(stated.cookie, cookie, sizeof(stated.cookie)) != 0 || stated.is_free_threaded)
+		return false;
+	const struct {
+		uint64_t from;
+		uint16_t *to;
+	} rows[] = {
+		{ stated.runtime.interpreters, &layout->runtime_interpreters },
+		{ stated.interpreter.next, &layout->interpreter_next },
+		{ stated.interpreter.threads, &layout->interpreter_threads },
+		{ stated.thread.next, &layout->thread_next },
+		{ stated.thread.native_id, &layout->thread_id },
+		{ stated.thread.frame, &layout->thread_frame },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].from > UINT16_MAX)
+			return false;
+		*rows[i].to = (uint16_t)rows[i].from;
+	}
+	return layout->thread_frame != 0;
 }
 
 static bool describe(struct elf_file *file, const struct dynamic_symbols *symbols, struct interpreter *interpreter,
@@ -66,7 +100,7 @@ static bool describe(struct elf_file *file, const struct dynamic_symbols *symbol
 	interpreter->runtime = runtime.address;
 	interpreter->code_type = code_type.address;
 	interpreter->python = *layout;
-	return true;
+	return *version >> MINOR_SHIFT < FIRST_THAT_STATES || take_stated(file, runtime.address, &interpreter->python);
 }
 
 /* --- tables of lines ---

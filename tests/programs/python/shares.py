@@ -79,13 +79,25 @@ def in_thread(rounds):
 	thread.join()
 
 
+class Made:
+	"""From 3.12 on, the interpreter calls `__init__` of a class that is often made by code of its own, which has no name."""
+
+	def __init__(self, rounds):
+		work(rounds)
+
+
+def constructor(rounds):
+	for _ in range(rounds):
+		Made(1)
+
+
 def Ünïcode_名前(rounds):
 	work(rounds)
 
 
 CHAINS = {
 	"direct": direct, "through_c": through_c, "through_exceptions": through_exceptions, "generator": generator,
-	"recursion": recursion, "comprehension": comprehension, "thread": in_thread, "unicode": Ünïcode_名前, "too_deep": too_deep,
+	"recursion": recursion, "comprehension": comprehension, "constructor": constructor, "thread": in_thread, "unicode": Ünïcode_名前, "too_deep": too_deep,
 }
 
 

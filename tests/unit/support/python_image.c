@@ -42,8 +42,8 @@ static uint64_t add_code(struct python_image *image, const struct python_layout 
 	uint64_t bytes = take(image, layout->bytes_content + sizeof(table));
 	put_word(image, at + layout->object_type, image->interpreter.code_type);
 	put(image, at + layout->code_first_line, first_line, sizeof(first_line));
-	put_word(image, at + layout->code_file, add_text(image, layout, "/srv/app.py"));
-	put_word(image, at + layout->code_name, add_text(image, layout, name));
+	put_word(image, at + layout->code_file, first_line ? add_text(image, layout, "/srv/app.py") : 0);
+	put_word(image, at + layout->code_name, first_line ? add_text(image, layout, name) : 0);
 	put_word(image, at + layout->code_table, bytes);
 	put_word(image, bytes + layout->bytes_size, sizeof(table));
 	memcpy(image->bytes + (bytes - image->start) + layout->bytes_content, table, sizeof(table));
@@ -51,14 +51,29 @@ static uint64_t add_code(struct python_image *image, const struct python_layout 
 }
 
 static uint64_t add_frame(struct python_image *image, const struct python_layout *layout, uint64_t code,
-			  uint64_t previous, uint32_t place, bool is_entry)
+			  uint64_t previous, uint32_t place)
 {
 	uint64_t at = take(image, layout->frame_bytes);
 	put_word(image, at + layout->frame_code, code);
 	put_word(image, at + layout->frame_previous, previous);
 	put_word(image, at + layout->frame_instruction, code + layout->code_instructions + place);
-	put(image, at + layout->frame_is_entry, is_entry, 1);
 	return at;
+}
+
+/* Adds what ends a run behind its last frame. Returns the frame that C owns, if the version has one. */
+static uint64_t end_run(struct python_image *image, const struct python_layout *layout, uint64_t last,
+			uint64_t previous)
+{
+	enum { OWNED_BY_C = 3 };
+	if (!layout->frame_owner) {
+		put(image, last + layout->frame_is_entry, true, 1);
+		put_word(image, last + layout->frame_previous, previous);
+		return 0;
+	}
+	uint64_t entry = add_frame(image, layout, 0, previous, 0);
+	put(image, entry + layout->frame_owner, OWNED_BY_C, 1);
+	put_word(image, last + layout->frame_previous, entry);
+	return entry;
 }
 
 static uint64_t add_cframe(struct python_image *image, const struct python_layout *layout, uint64_t frame,
@@ -72,46 +87,65 @@ static uint64_t add_cframe(struct python_image *image, const struct python_layou
 }
 
 static uint64_t add_thread(struct python_image *image, const struct python_layout *layout, uint64_t next, uint64_t tid,
-			   uint64_t cframe)
+			   uint64_t cframe, uint64_t frame)
 {
 	enum { THREAD_BYTES = 256 };
 	uint64_t at = take(image, THREAD_BYTES);
 	put_word(image, at + layout->thread_next, next);
 	put_word(image, at + layout->thread_id, tid);
-	put_word(image, at + layout->thread_cframe, cframe);
+	if (layout->thread_frame)
+		put_word(image, at + layout->thread_frame, frame);
+	else
+		put_word(image, at + layout->thread_cframe, cframe);
 	return at;
 }
 
 static uint64_t add_interpreter(struct python_image *image, const struct python_layout *layout, uint64_t next,
 				uint64_t thread)
 {
-	enum { INTERPRETER_BYTES = 64 };
-	uint64_t at = take(image, INTERPRETER_BYTES);
+	uint64_t at = take(image, layout->interpreter_threads + sizeof(uint64_t));
 	put_word(image, at + layout->interpreter_next, next);
 	put_word(image, at + layout->interpreter_threads, thread);
 	return at;
 }
 
+/* Adds the frames. Returns the innermost cframe, if the version has any. */
+static uint64_t add_frames(struct python_image *image, const struct python_layout *layout)
+{
+	uint64_t main = add_frame(image, layout, image->codes[2], 0, 2);
+	uint64_t main_entry = end_run(image, layout, main, 0);
+	uint64_t outer = add_frame(image, layout, image->codes[1], 0, 0), above = outer;
+	uint64_t outer_entry = end_run(image, layout, outer, main);
+	if (layout->frame_owner)
+		above = add_frame(image, layout, add_code(image, layout, NULL, 0), outer, 0);
+	image->frame = add_frame(image, layout, image->codes[0], above, 2);
+	if (layout->thread_frame) {
+		image->runs[0] = outer_entry;
+		image->runs[1] = main_entry;
+		return 0;
+	}
+	uint64_t first = add_cframe(image, layout, main, add_cframe(image, layout, 0, 0));
+	uint64_t second = add_cframe(image, layout, image->frame, first);
+	image->runs[0] = layout->frame_owner ? outer_entry : second;
+	image->runs[1] = layout->frame_owner ? main_entry : first;
+	return second;
+}
+
 void python_image_make(struct python_image *image, const struct python_layout *layout)
 {
-	enum { RUNTIME_BYTES = 64, OTHER = 1234, LINES = 10 };
+	enum { TYPE_BYTES = 64, OTHER = 1234, LINES = 10 };
 	*image = (struct python_image){ .start = START };
 	image->interpreter = (struct interpreter){ .kind = INTERPRETER_PYTHON, .python = *layout };
-	image->interpreter.runtime = take(image, RUNTIME_BYTES);
-	image->interpreter.code_type = take(image, RUNTIME_BYTES);
+	image->interpreter.runtime = take(image, layout->runtime_interpreters + sizeof(uint64_t));
+	image->interpreter.code_type = take(image, TYPE_BYTES);
 	static const char *const names[] = { "inner", "outer", "main" };
 	for (uint32_t i = 0; i < 3; i++)
 		image->codes[i] = add_code(image, layout, names[i], LINES * (i + 1));
-	uint64_t main = add_frame(image, layout, image->codes[2], 0, 2, true);
-	uint64_t outer = add_frame(image, layout, image->codes[1], main, 0, true);
-	uint64_t inner = add_frame(image, layout, image->codes[0], outer, 2, false);
-	uint64_t root = add_cframe(image, layout, 0, 0);
-	image->cframes[1] = add_cframe(image, layout, main, root);
-	image->cframes[0] = add_cframe(image, layout, inner, image->cframes[1]);
-	uint64_t thread = add_thread(image, layout, 0, PYTHON_IMAGE_TID, image->cframes[0]);
-	thread = add_thread(image, layout, thread, OTHER, root);
+	uint64_t cframe = add_frames(image, layout), idle = add_cframe(image, layout, 0, 0);
+	uint64_t thread = add_thread(image, layout, 0, PYTHON_IMAGE_TID, cframe, image->frame);
+	thread = add_thread(image, layout, thread, OTHER, idle, 0);
 	uint64_t last = add_interpreter(image, layout, 0, thread);
-	uint64_t first = add_interpreter(image, layout, last, add_thread(image, layout, 0, OTHER + 1, root));
+	uint64_t first = add_interpreter(image, layout, last, add_thread(image, layout, 0, OTHER + 1, idle, 0));
 	put_word(image, image->interpreter.runtime + layout->runtime_interpreters, first);
 }
 

@@ -11,11 +11,12 @@
 
 struct mapping {
 	uint64_t start, end, file_offset;
-	uint64_t order;  /* increases with the order of the events */
-	uint32_t name;   /* string: name of its memory, see processes_name_of_memory */
-	uint32_t module; /* for code: index in modules */
-	bool has_bias;   /* for code: computed on first use, because the file must be read */
-	uint64_t bias;   /* run-time address = ELF virtual address + bias */
+	uint64_t order;                          /* increases with the order of the events */
+	uint32_t name;                           /* string: name of its memory, see processes_name_of_memory */
+	uint32_t module;                         /* for code: index in modules */
+	bool has_bias;                           /* for code: computed on first use, because the file must be read */
+	bool knows_trampolines, has_trampolines; /* the same for memory with CPython's trampolines (arch_trampoline) */
+	uint64_t bias;                           /* run-time address = ELF virtual address + bias */
 };
 
 struct maps {

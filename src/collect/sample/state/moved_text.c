@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/array.h"
+#include "collect/sample/state/proc.h"
 
 enum { PAGE_BYTES = 4096, PAGES_COMPARED = 16 };
 
@@ -31,16 +31,6 @@ void moved_texts_remove_tried(struct moved_texts *texts)
 	texts->count = kept;
 }
 
-/* Returns whether the process has these bytes of the file in its memory. */
-static bool has_bytes(uint32_t pid, uint64_t address, const struct elf_bytes *part)
-{
-	uint8_t here[PAGE_BYTES];
-	struct iovec local = { here, part->size };
-	struct iovec remote = { (void *)(uintptr_t)address, part->size }; /* NOLINT(performance-no-int-to-ptr) */
-	return process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) == (ssize_t)part->size &&
-	       memcmp(here, part->bytes, part->size) == 0;
-}
-
 bool moved_text_is_equal(const struct moved_text *text, struct elf_file *file)
 {
 	uint64_t pages = (text->end - text->start) / PAGE_BYTES;
@@ -51,7 +41,7 @@ bool moved_text_is_equal(const struct moved_text *text, struct elf_file *file)
 		struct elf_bytes part = elf_file_from(file, address - text->bias, PAGE_BYTES);
 		if (part.size == 0)
 			continue; /* beyond the file's segments, as in memory of whole huge pages */
-		if (!has_bytes(text->pid, address, &part))
+		if (!process_has_bytes((pid_t)text->pid, address, part.bytes, part.size))
 			return false;
 		equal++;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /*
@@ -48,6 +49,15 @@ static bool shares(pid_t pid, const char *name)
 	snprintf(theirs, sizeof(theirs), "/proc/%d/%s", (int)pid, name);
 	snprintf(ours, sizeof(ours), "/proc/self/%s", name);
 	return stat(theirs, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool process_has_bytes(pid_t pid, uint64_t address, const void *bytes, size_t size)
+{
+	uint8_t here[PROCESS_BYTES_MOST];
+	struct iovec local = { here, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size }; /* NOLINT(performance-no-int-to-ptr) */
+	return size <= sizeof(here) && process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
+	       memcmp(here, bytes, size) == 0;
 }
 
 uint32_t process_user_read(pid_t pid)

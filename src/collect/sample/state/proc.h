@@ -59,6 +59,13 @@ bool proc_stat_read(uint32_t pid, enum proc_stat_field field, uint64_t *value);
 /* The same from the file's text. */
 bool proc_stat_parse(const char *text, enum proc_stat_field field, uint64_t *value);
 
+/* --- memory --- */
+
+enum { PROCESS_BYTES_MOST = 4096 };
+
+/* Returns whether a process has these bytes, at most PROCESS_BYTES_MOST, at an address of its memory. */
+bool process_has_bytes(pid_t pid, uint64_t address, const void *bytes, size_t size);
+
 /* --- the user whose files a process may read --- */
 
 /* Returns the real user id of a process, plus 1. Returns 0 if it is not known, or if the process

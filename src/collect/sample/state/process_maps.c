@@ -45,19 +45,34 @@ static bool is_lisp(const struct process *process, const struct module *module)
 	return process->runs_lisp && module->kind == MODULE_ANON;
 }
 
+/* Returns whether generated code is CPython's trampolines, which stay as they are. */
+static bool has_trampolines(const struct processes *processes, const struct process *process, struct mapping *mapping)
+{
+	if (mapping->knows_trampolines)
+		return mapping->has_trampolines;
+	const char *name = profile_string(processes->profile, mapping->name);
+	mapping->knows_trampolines = true;
+	mapping->has_trampolines =
+		!processes->is_past && process->is_interpreted && arch_trampoline.size > 0 &&
+		strcmp(name, anonymous_name) == 0 &&
+		process_has_bytes((pid_t)process->pid, mapping->start, arch_trampoline.code, arch_trampoline.size);
+	return mapping->has_trampolines;
+}
+
 /* Returns the module of a mapping of code with its table for a run-time address, and the position of the module. */
 static struct unwind_module module_of(struct processes *processes, const struct process *process,
 				      struct mapping *mapping, uint64_t pc)
 {
 	struct module *module = open_module(processes, process, mapping);
-	bool has_lisp = is_lisp(process, module);
+	bool has_lisp = is_lisp(process, module), is_plain = has_trampolines(processes, process, mapping);
 	modules_walk(processes->modules, module);
-	return (struct unwind_module){ .table = has_lisp ? modules_lisp_table(processes->modules)
-							 : modules_table_for(processes->modules, module,
-									     pc - mapping->bias),
+	return (struct unwind_module){ .table = has_lisp   ? modules_lisp_table(processes->modules)
+						: is_plain ? &unwind_table_trampolines
+							   : modules_table_for(processes->modules, module,
+									       pc - mapping->bias),
 				       .bias = mapping->bias,
 				       .id = module->id,
-				       .is_generated = module->kind == MODULE_ANON && !has_lisp };
+				       .is_generated = module->kind == MODULE_ANON && !has_lisp && !is_plain };
 }
 
 static uint64_t end_of(const struct backend_map *map)
@@ -255,10 +270,11 @@ static int list_mapping(struct processes *processes, const struct process *proce
 	code.bias = mapping->bias;
 	code.module = module->id;
 	code.interpreter = module->interpreter.kind != INTERPRETER_NONE ? &module->interpreter : NULL;
-	code.table = is_lisp(process, module) ? modules_lisp_table(processes->modules)
-		     : is_generated           ? &unwind_table_generated
-		     : process->needs_all     ? modules_whole_table(module)
-					      : module->table;
+	code.table = is_lisp(process, module)                       ? modules_lisp_table(processes->modules)
+		     : has_trampolines(processes, process, mapping) ? &unwind_table_trampolines
+		     : is_generated                                 ? &unwind_table_generated
+		     : process->needs_all                           ? modules_whole_table(module)
+								    : module->table;
 	return code.table || !module->parts ? list(codes, &code) : list_parts(codes, &code, module->parts);
 }
 
