@@ -67,7 +67,7 @@ uint64_t unwind_table_function_end(const struct unwind_table *table, uint64_t ad
 /* The row of generated code, and a table that has only this row. */
 extern const struct unwind_row unwind_row_generated;
 extern const struct unwind_table unwind_table_generated;
-/* Of memory with CPython's trampolines (arch_trampoline). */
+/* The table of memory with CPython's trampolines (arch_trampoline). */
 extern const struct unwind_table unwind_table_trampolines;
 
 /* --- walks --- */

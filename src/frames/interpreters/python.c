@@ -6,7 +6,7 @@
 /* Py_Version: 0x030b02f0 is 3.11.2 final. The layouts of a minor version do not change after its release, but for what the file itself states. */
 enum { MINOR_SHIFT = 16, FIRST_THAT_STATES = 0x030d };
 
-/* What _PyRuntime begins with from 3.13 on (_Py_DebugOffsets): offsets of the structures that are in no public header. */
+/* The beginning of _PyRuntime from 3.13 on (_Py_DebugOffsets): offsets of the structures that are in no public header. */
 struct stated_offsets {
 	char cookie[8];
 	uint64_t version, is_free_threaded;
@@ -21,7 +21,7 @@ struct stated_offsets {
 	} thread;
 };
 
-/* What the known versions have in common. */
+/* The offsets that the known versions have in common. */
 #define COMMON                                                                                                        \
 	.thread_next = 8, .frame_bytes = 80, .frame_instruction = 56, .code_bytes = 144, .object_type = 8,            \
 	.code_file = 112, .code_name = 128, .code_table = 136, .text_length = 16, .text_state = 32, .bytes_size = 16, \
