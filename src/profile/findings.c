@@ -161,6 +161,18 @@ void finding_add(struct profile *profile, enum finding_code code, uint64_t count
 		profile->findings_error = result;
 }
 
+void finding_add_part(struct profile *profile, const char *reason)
+{
+	bool has_each = false;
+	for (size_t i = 0; i < profile->resource_count; i++) {
+		const struct profile_resource *resource = &profile->resources[i];
+		has_each |= resource->kind == RESOURCE_EXACT ||
+			    (resource->kind == RESOURCE_SAMPLED && resource->interval == 1);
+	}
+	if (has_each)
+		finding_add(profile, FINDING_PART_OF_RUN, 0, "%s", reason);
+}
+
 static bool has_finding(const struct profile *profile, uint32_t code, uint32_t text)
 {
 	for (size_t i = 0; i < profile->finding_count; i++)

@@ -14,7 +14,7 @@ import pytest
 from cli_support import BUILD, CPPROF, REPOSITORY, check_failure, done, run
 from json_support import valid_json
 from measuring import ATTEMPTS, between
-from record_support import FALSE_ALARM, build, build_counted, most_by_chance, needs_perf, record
+from record_support import FALSE_ALARM, build, build_counted, most_by_chance, needs_bpf, needs_perf, record
 
 RECORD = ["record", "--backend", "preload"]
 SUMMARY = re.compile(r"cpprof: (\d+)(?: of (\d+))? recordings?, (\S+)(?: to (\S+))?: (\d+) samples?, (\d+) lost(?:, (.*))?")
@@ -496,6 +496,72 @@ def test_sampled_allocations_are_no_exact_gate(tmp_path):
 		assert run("record", "--backend", "preload", "-r", "allocs/10", "-o", f"{name}.data", "--", program, 100, directory=tmp_path).returncode == 0
 	result = run("diff", "-r", "allocs", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
 	assert result.returncode == 2 and "resource 'allocs' is sampled, and single recordings do not show" in result.stderr
+
+
+# Commands that leave a part of their run unrecorded: the recorder's pid is the command's $PPID.
+PARTS = {
+	"rm -f f g; mkfifo f g; sh -c 'echo $$ >g; read x <>f' </dev/null >/dev/null 2>&1 & read pid <g; echo $pid": "1 process that the command started still runs, unrecorded",
+	"kill -INT $$": "signal 2 (Interrupt) interrupted the command",
+	"rm -f f; mkfifo f; trap 'exit 0' INT; kill -INT $PPID; read x <>f": "signal 2 (Interrupt) interrupted the command",
+	"kill -TERM $$": "signal 15 (Terminated) ended the command",
+}
+
+
+@pytest.mark.parametrize("script", PARTS)
+def test_parts_of_runs_are_no_exact_gate(tmp_path, script):
+	"""Every allocation of a part is recorded; how long the part was is chance."""
+	for name in ("a.data", "b.data"):
+		result = run("record", "--backend", "preload", "-r", "allocs/1", "-o", name, "--", "sh", "-c", script, directory=tmp_path)
+		for pid in result.stdout.split():
+			os.kill(int(pid), signal.SIGTERM)
+	result = run("diff", "-r", "allocs", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert (result.returncode, result.stdout) == (2, ""), result.stderr
+	assert f"'a.data' does not have the whole run ({PARTS[script]}), and single recordings do not show how much" in result.stderr, result.stderr
+	# Several recordings show it.
+	for copy, name in (("a2.data", "a.data"), ("b2.data", "b.data")):
+		done("merge", "-o", copy, name, directory=tmp_path)
+	assert run("diff", "--body", "-r", "allocs", "--fail-above", 5, "a.data", "a2.data", "--", "b.data", "b2.data", directory=tmp_path).returncode == 0
+
+
+def test_part_of_an_instrumented_run(tmp_path):
+	program = build("forms.c", "-finstrument-functions")
+	for name, script in (("whole", f"{program} 100"), ("part", f"{program} 101; kill -INT $$")):
+		run("record", "--instrumented=counts", "-o", f"{name}.data", "--", "sh", "-c", script, directory=tmp_path)
+	result = run("diff", "-r", "calls", "--fail-above", 0, "whole.data", "part.data", directory=tmp_path)
+	assert result.returncode == 2 and "'part.data' does not have the whole run (signal 2 (Interrupt) interrupted the command)" in result.stderr, result.stderr
+	# The amounts themselves are exact, and differ.
+	assert "mark: * where the amount changes" in done("diff", "-r", "calls", "whole.data", "part.data", directory=tmp_path)
+
+
+@needs_bpf
+def test_windows_of_a_process_are_no_exact_gate(tmp_path):
+	process = subprocess.Popen(["sh", "-c", "while :; do cd /; done"])
+	try:
+		for name in ("a.data", "b.data"):
+			done("record", "-p", process.pid, "-r", "syscalls/1", "--duration", 0.2, "-o", name, directory=tmp_path)
+	finally:
+		process.kill()
+		process.wait()
+	result = run("diff", "-r", "syscalls", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert result.returncode == 2 and "'a.data' does not have the whole run (the recording began after its processes)" in result.stderr, result.stderr
+
+
+def test_times_are_no_exact_gate(tmp_path):
+	"""strace counts calls, which the program alone decides on, and their times, which the machine decides on too."""
+	for name, time in (("a", "0.000100"), ("b", "0.000200")):
+		(tmp_path / f"{name}.strace").write_text(f"100.000001 read(3, \"\", 4096) = 0 <{time}>\n100.100000 +++ exited with 0 +++\n")
+	result = run("diff", "-r", "syscall-time", "--fail-above", 5, "a.strace", "b.strace", directory=tmp_path)
+	assert result.returncode == 2 and "resource 'syscall-time' depends on the machine too, and single recordings do not" in result.stderr, result.stderr
+	assert "gate: no change" in done("diff", "-r", "syscalls", "--fail-above", 5, "a.strace", "b.strace", directory=tmp_path)
+
+
+def test_times_of_probes_are_no_exact_gate(tmp_path):
+	program = build("forms.c", "-finstrument-functions")
+	for name in "ab":
+		run("record", "--instrumented=paths-timed", "-o", f"{name}.data", "--", program, 100, directory=tmp_path)
+	result = run("diff", "-r", "real", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert result.returncode == 2 and "resource 'real' depends on the machine too, and single recordings do not" in result.stderr, result.stderr
+	assert "gate: no change" in done("diff", "-r", "calls", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
 
 
 def test_gate_in_json_and_csv(tmp_path):
