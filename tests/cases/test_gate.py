@@ -391,18 +391,29 @@ def test_sums_of_samples_are_no_exact_gate(tmp_path, form):
 
 def test_one_exact_side_is_no_exact_gate(tmp_path):
 	"""Valgrind counts Ir; the other side is sampled."""
-	(tmp_path / "exact.cg").write_text("# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 200\n")
+	(tmp_path / "exact.cg").write_text("# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 200\ntotals: 1200\n")
 	(tmp_path / "sums.cg").write_text("# callgrind format\ncreator: cpprof 0\nevents: Ir\nevent: Ir : Ir (event)\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 300\ntotals: 1300\n")
 	gate = ["diff", "--functions", "--fail-above", 5]
 	for words in (["exact.cg", "sums.cg"], ["sums.cg", "exact.cg"]):
 		result = run(*gate, *words, directory=tmp_path)
 		assert result.returncode == 2 and "resource 'Ir' is the sum of an unknown number of samples" in result.stderr, result.stderr
-	(tmp_path / "more.cg").write_text((tmp_path / "exact.cg").read_text().replace("2 200", "2 300"))
+	(tmp_path / "more.cg").write_text((tmp_path / "exact.cg").read_text().replace("2 200", "2 300").replace("1200", "1300"))
 	assert run(*gate, "exact.cg", "more.cg", directory=tmp_path).returncode == 3
 
 
+def test_callgrind_files_of_samplers_are_no_exact_gate(tmp_path):
+	"""go tool pprof writes its samples in this format, without a creator; the numbers of its calls are amounts, too."""
+	for name, own in (("a", 130), ("b", 140)):
+		(tmp_path / f"{name}.cg").write_text(f"positions: instr line\nevents: cpu(ns)\n\nfl=(1) main.go\nfn=(1) main.f\n0x10 5 {own}0000\ncfn=(2) main.g\n"
+			f"calls={own} 9\n* * 900000\n\nfn=(2)\n0x20 9 900000\n")
+	for name in ("cpu(ns)", "calls"):
+		result = run("diff", "--functions", "--fail-above", 5, "-r", name, "a.cg", "b.cg", directory=tmp_path)
+		assert result.returncode == 2 and f"resource '{name}' is the sum of an unknown number of samples" in result.stderr, result.stderr
+	assert "counted exactly" not in done("report", "--functions", "a.cg", directory=tmp_path)
+
+
 def test_gate_needs_all_resources_on_both_sides(tmp_path):
-	text = "# callgrind format\nevents: {}\nfl=a.c\nfn=main\n1 1000 7\n"
+	text = "# callgrind format\ncreator: callgrind-3.19.0\nevents: {}\nfl=a.c\nfn=main\n1 1000 7\ntotals: 1000 7\n"
 	(tmp_path / "two.cg").write_text(text.format("Ir Dr"))
 	(tmp_path / "one.cg").write_text(text.format("Ir").replace(" 7\n", "\n"))
 	for words in (["two.cg", "one.cg"], ["one.cg", "two.cg"]):
