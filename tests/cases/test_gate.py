@@ -434,6 +434,20 @@ def test_recording_twice_on_a_side(tmp_path):
 	assert run("diff", *a, "--", *a, directory=tmp_path).returncode == 0
 
 
+def test_gate_refuses_parts_of_recordings_in_a_store(tmp_path):
+	"""The times of a selection cut a recording: none of its events is lost, and they do not depend on the machine."""
+	for name, end in (("a", 100), ("b", 200)):
+		(tmp_path / f"{name}.strace").write_text(f"9 1000.000001 read(3) = 0\n9 {1000 + end}.000001 read(3) = 0\n9 {1000 + end}.1 +++ exited with 0 +++\n")
+		done("import", "-o", f"{name}.data", f"{name}.strace", directory=tmp_path)
+		os.utime(tmp_path / f"{name}.data", (1_800_000_000,) * 2)
+		done("store", "add", "--store", "s.db", "--host", name, f"{name}.data", directory=tmp_path)
+	whole = [f"sqlite://{tmp_path}/s.db?host={name}" for name in "ab"]
+	part = f"{whole[1]}&to=@1800000050"
+	assert "gate: no change" in done("diff", "-r", "syscalls", "--functions", "--fail-above", 0, *whole, directory=tmp_path)
+	result = run("diff", "-r", "syscalls", "--functions", "--fail-above", 0, whole[0], part, directory=tmp_path)
+	assert result.returncode == 2 and f"'{part}' does not have the whole run (the selection has a part of the recording only)" in result.stderr, result.stderr
+
+
 def test_gate_refuses_incomplete_recordings(tmp_path):
 	"""The samples that a killed recorder did not write would pass as an improvement."""
 	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
