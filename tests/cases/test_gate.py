@@ -434,6 +434,25 @@ def test_recording_twice_on_a_side(tmp_path):
 	assert run("diff", *a, "--", *a, directory=tmp_path).returncode == 0
 
 
+def test_equal_counts_of_other_tools_are_several_recordings(tmp_path):
+	"""Deterministic counts are byte for byte equal in each run; one file is still one run."""
+	for name in ("a1", "a2", "b1", "b2"):
+		(tmp_path / name).write_text("# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir\nfl=a.c\nfn=main\n1 1000\ntotals: 1000\n")
+	assert "gate: no change" in done("diff", "--functions", "--fail-above", 0, "a1", "a2", "--", "b1", "b2", directory=tmp_path)
+	(tmp_path / "link").symlink_to("b1")
+	result = run("diff", "--functions", "--fail-above", 0, "a1", "a2", "--", "b1", "link", directory=tmp_path)
+	assert result.returncode == 2 and "'b1' and 'link' are the same recording" in result.stderr
+
+
+def test_selection_twice_on_a_side(tmp_path):
+	for name, hits in (("a", 1000), ("b", 1010)):
+		folded(tmp_path, f"{name}.data", f"main {hits}\n")
+		done("store", "add", "--store", "s.db", "--host", name, f"{name}.data", directory=tmp_path)
+	a, b = (f"sqlite://{tmp_path}/s.db?host={name}" for name in "ab")
+	result = run("diff", "--functions", "--fail-above", 5, a, b, "--", b, b, directory=tmp_path)
+	assert result.returncode == 2 and f"'{b}' and '{b}' are the same recording" in result.stderr, result.stderr
+
+
 def test_gate_refuses_parts_of_recordings_in_a_store(tmp_path):
 	"""The times of a selection cut a recording: none of its events is lost, and they do not depend on the machine."""
 	for name, end in (("a", 100), ("b", 200)):
