@@ -86,6 +86,16 @@ def test_a_profile_without_a_start_has_the_time_of_its_file(tmp_path):
 	assert exported == body and (1_700_000_000 * 10**9).to_bytes(8, "little") in exported
 
 
+def test_a_file_of_a_far_year_has_the_present_time(tmp_path):
+	"""Its time is more than 2^63 ns after 1970."""
+	path = tmp_path / "a.folded"
+	path.write_text("main;parse 30\n")
+	os.utime(path, (13_600_000_000,) * 2)
+	with Server() as server:
+		assert run("push", server.url, path).returncode == 0
+	assert os.stat(tmp_path).st_ctime - 1 <= int(query(server.requests[0][0])[1]["from"]) < 4_000_000_000
+
+
 def test_a_receiver_of_otlp_gets_the_bytes_of_export(profiles):
 	path = profiles / "whole.data"
 	with Server() as server:

@@ -212,9 +212,14 @@ def test_too_many_labels(profiles, tmp_path):
 
 
 def test_a_file_of_a_far_year(profiles, tmp_path):
+	"""whole.data states its start itself, and an import does not."""
+	(tmp_path / "a.folded").write_text("main 1\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
 	shutil.copy(profiles / "whole.data", tmp_path)
-	os.utime(tmp_path / "whole.data", (13_600_000_000,) * 2)
-	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data"), "the file's time is out of range (touch sets it)")
+	for name in ("a.data", "whole.data"):
+		os.utime(tmp_path / name, (13_600_000_000,) * 2)
+	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "a.data"), "the file's time is out of range (touch sets it)")
+	assert "added 1 recording" in run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data").stderr
 
 
 def test_ranges_of_time_add_up(store, tmp_path):
