@@ -19,6 +19,7 @@
 #include "formats/input.h"
 #include "frames/frames.h"
 #include "profile_file/reader.h"
+#include "store/store.h"
 
 static bool is_standard(const char *path)
 {
@@ -68,13 +69,12 @@ static bool is_empty(const struct import_stream *stream)
 static int refuse_unknown(const struct foreign_request *request, const struct import_stream *stream,
 			  struct error *error)
 {
-	static const char elf[] = "\177ELF", database[] = "SQLite format 3"; /* with its NUL */
+	static const char elf[] = "\177ELF";
 	char names[256], reason[384];
 	bool is_program = stream->start_bytes >= sizeof(elf) - 1 && memcmp(stream->start, elf, sizeof(elf) - 1) == 0;
 	if (request->opens && is_program)
 		return refuse(request, error, "it is a program (cpprof record runs and records it)");
-	if (request->opens && stream->start_bytes >= sizeof(database) &&
-	    memcmp(stream->start, database, sizeof(database)) == 0)
+	if (request->opens && store_is_file(stream->start, stream->start_bytes))
 		return refuse(request, error, "it is a store (--store FILE reads it)");
 	snprintf(reason, sizeof(reason), "%sits format is unknown (known formats: %s)",
 		 request->opens ? "it is not a cpprof profile, and " : "",

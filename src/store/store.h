@@ -131,6 +131,9 @@ int store_prune(struct store *store, int64_t before_unix_ns, const char *service
 /* Returns whether the text is the URL of a kind of store: "sqlite:///var/lib/cpprof.db", "http://host:8123/db". */
 bool store_is_url(const char *text);
 
+/* Returns whether a file that begins with these bytes is a store. 72 bytes are enough. */
+bool store_is_file(const unsigned char *start, size_t bytes);
+
 /* A kind of store. `place` is behind "SCHEME://". */
 struct store_kind {
 	const char *schemes[2]; /* the second one may be NULL */

@@ -4,6 +4,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections import Counter
@@ -199,6 +200,9 @@ def test_findings_of_recordings_are_one(profiles, store, tmp_path):
 def test_a_store_is_no_profile(profiles, tmp_path):
 	add(profiles, tmp_path / "s.db", "whole.data")
 	check_failure(run("report", "s.db", directory=tmp_path), "cannot open 's.db': it is a store (--store FILE reads it)")
+	with sqlite3.connect(tmp_path / "other.db") as other:
+		other.execute("CREATE TABLE t(x)")
+	check_failure(run("report", "other.db", directory=tmp_path), "cannot open 'other.db': it is not a cpprof profile, and its format is unknown")
 
 
 def test_too_many_labels(profiles, tmp_path):
