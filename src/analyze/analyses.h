@@ -153,6 +153,7 @@ struct diff_list {
 	double totals[DIFF_SIDES]; /* mean gticks of the selections */
 	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
 	bool is_exact;             /* all recordings are, or have every event (diff_test.c) */
+	bool is_repeatable;        /* ... and have the whole run of a program, which alone decides on the amounts */
 	bool has_samples;          /* all recordings are exact, or state how many samples they are */
 	double scaled_to;          /* diff_run.scaled_to; the totals are never scaled */
 	double spread;             /* diff_run.spread; NAN: it was not used */
@@ -162,6 +163,10 @@ struct diff_list {
 /* Returns the number of events that a recording lacks, of *all, although it was to have each of them: the program alone decides on the
  * resource, and the interval is 1. Returns 0 for other resources. */
 uint64_t diff_lost_events(const struct view *view, uint64_t *all);
+
+/* Returns the finding that a recording lacks a part of the run of its program, or NULL if there is none, or if its amounts differ between
+ * equal runs in any case. */
+const struct profile_finding *diff_missing_part(const struct view *view);
 
 /* The usual part of marks that are due to chance. */
 #define DIFF_CHANCE 0.05

@@ -24,6 +24,8 @@
 #include <string.h>
 
 #include "analyze/statistics.h"
+#include "base/time_unit.h"
+#include "profile/findings.h"
 
 static const double TAILS = 0.05; /* of an interval of 95 % */
 
@@ -89,10 +91,10 @@ static bool is_exact(const struct view *view)
 	return view->resource->kind == RESOURCE_EXACT;
 }
 
-/* Returns whether the program alone decides on the amounts of a resource: its requests, its calls, and the amounts that it states depend
- * on its input and not on the machine, so that they differ between recordings only if the programs do. Page faults, waits and switches
- * differ between equal runs: the kernel's places of code and stacks and the load of the machine decide on them too. */
-static bool is_of_the_program(const char *name)
+/* Returns whether the program alone decides on the amounts of a resource with this name, if they are no times: its requests, its calls, and
+ * the amounts that it states depend on its input and not on the machine, so that they differ between recordings only if the programs do. Page
+ * faults, waits and switches differ between equal runs: the kernel's places of code and stacks and the load of the machine decide on them too. */
+static bool is_name_of_the_program(const char *name)
 {
 	static const char *const names[] = { "allocs", "alloc-bytes", "syscalls", "calls", "own" };
 	size_t length = strcspn(name, ":"); /* "syscalls:read" */
@@ -102,12 +104,41 @@ static bool is_of_the_program(const char *name)
 	return false;
 }
 
+/* Exact amounts are of the program, unless they are times. */
+static bool is_of_the_program(const struct view *view)
+{
+	const struct profile_resource *resource = view->resource;
+	return time_unit_ns(profile_string(view->profile, resource->unit)) == 0 &&
+	       (is_exact(view) || is_name_of_the_program(profile_string(view->profile, resource->name)));
+}
+
 /* Returns whether the recording was to have every event of the program. */
 static bool wants_every_event(const struct view *view)
 {
 	const struct profile_resource *resource = view->resource;
-	return resource->kind == RESOURCE_SAMPLED && resource->interval == 1 &&
-	       is_of_the_program(profile_string(view->profile, resource->name));
+	return resource->kind == RESOURCE_SAMPLED && resource->interval == 1 && is_of_the_program(view);
+}
+
+const struct profile_finding *diff_missing_part(const struct view *view)
+{
+	if (!wants_every_event(view) && !(is_exact(view) && is_of_the_program(view)))
+		return NULL;
+	static const enum finding_code codes[] = {
+		FINDING_PART_OF_RUN,
+		FINDING_PROCESSES_STILL_RUNNING,
+		FINDING_COMMAND_KILLED,
+		FINDING_PROCESSES_UNENDED,
+		FINDING_PROCESSES_NOT_RECORDED,
+		FINDING_THREADS_NOT_RECORDED,
+		FINDING_THREADS_CUT_SHORT,
+		FINDING_UNSAMPLED,
+		FINDING_CALLS_UNCOUNTED,
+		FINDING_TALLY_CUT,
+	};
+	const struct profile_finding *found = NULL;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes) && !found; i++)
+		found = finding_find(view->profile, codes[i]);
+	return found;
 }
 
 static uint64_t recorded_events(const struct view *view)
@@ -120,10 +151,18 @@ static uint64_t recorded_events(const struct view *view)
 	return hits;
 }
 
-/* Returns whether a recording has every event of the program: each one is a hit, and none is missing from the total that was counted. */
+/* Returns whether a recording has every event of the program: it has the whole run, each event is a hit, and none is missing from the total
+ * that was counted. */
 static bool has_every_event(const struct view *view)
 {
-	return wants_every_event(view) && view->resource->lost == 0 && recorded_events(view) == view->resource->total;
+	return wants_every_event(view) && !diff_missing_part(view) && view->resource->lost == 0 &&
+	       recorded_events(view) == view->resource->total;
+}
+
+/* Returns whether another recording of the same program would have the same amounts. */
+static bool is_repeatable(const struct view *view)
+{
+	return has_every_event(view) || (is_exact(view) && is_of_the_program(view) && !diff_missing_part(view));
 }
 
 uint64_t diff_lost_events(const struct view *view, uint64_t *all)
@@ -141,12 +180,13 @@ static void sum_totals(struct testing *testing)
 {
 	struct diff_list *list = testing->list;
 	double squares = 0;
-	testing->is_complete = list->has_samples = true;
+	testing->is_complete = list->has_samples = list->is_repeatable = true;
 	for (size_t run = 0; run < testing->runs; run++) {
 		const struct view *view = list->views[run];
 		list->totals[side_of(list, run)] += amount(view, view->total);
 		testing->is_complete = testing->is_complete && (is_exact(view) || has_every_event(view));
 		list->has_samples = list->has_samples && view->resource->kind != RESOURCE_SUMS;
+		list->is_repeatable = list->is_repeatable && is_repeatable(view);
 	}
 	list->is_exact = testing->is_complete;
 	for (int side = DIFF_A; side <= DIFF_B; side++)

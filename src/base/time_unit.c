@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 uint64_t time_unit_ns(const char *unit)
 {
@@ -13,4 +14,11 @@ uint64_t time_unit_ns(const char *unit)
 		if (strcmp(unit, units[i].name) == 0)
 			return units[i].ns;
 	return 0;
+}
+
+bool time_unix_ns(const struct timespec *time, int64_t *ns)
+{
+	static const int64_t NS_PER_S = 1000 * 1000 * 1000;
+	return !__builtin_mul_overflow((int64_t)time->tv_sec, NS_PER_S, ns) &&
+	       !__builtin_add_overflow(*ns, (int64_t)time->tv_nsec, ns);
 }

@@ -230,7 +230,7 @@ uint64_t agent_slices_due(const struct agent_slices *slices, uint64_t now_ns);
 size_t agent_slices_descriptors(const struct agent_slices *slices, struct pollfd *descriptors);
 /* Files that were refused before wait again. */
 void agent_slices_retry_kept(struct agent_slices *slices);
-/* Ends the slices, and adds them, each within a few seconds; what takes longer, and the second call, leave their files to a later agent. */
+/* Ends the slices, and adds them and what waits, together within a few seconds; what takes longer, and the second call, leave their files to a later agent. */
 void agent_slices_stop(struct agent_slices *slices);
 bool agent_slices_are_done(const struct agent_slices *slices);
 

@@ -23,7 +23,7 @@ static const uint64_t AGAIN_MOST_NS = 60 * (uint64_t)1000000000, KEPT_AGAIN_NS =
 static const uint64_t LOOK_NS = 5 * (uint64_t)1000000000;
 enum { EARLIEST_PART = 4 };
 
-/* The time that a file's addition may take after a stop. The service manager waits longer. */
+/* The time that the additions of all files may take after a stop and the end of the last slice. The service manager waits longer. */
 static const uint64_t ADD_GRACE_NS = 10 * (uint64_t)1000000000;
 
 /* --- messages --- */
@@ -279,6 +279,7 @@ static void end_slice(struct agent_slices *slices, struct slice *slice, uint64_t
 		choose_rate(slices, slice->made, &end);
 	enter(slice, SLICE_ENDED, now_ns);
 	slices->may_wait = true;
+	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 }
 
 static bool has_ended(const struct agent_job *job)
@@ -345,7 +346,6 @@ static void start_adder(struct agent_slices *slices, uint64_t now_ns)
 	struct error error = { 0 };
 	slices->added = find_waiting(slices);
 	slices->may_wait = slices->added != NULL;
-	slices->adder_end_ns = now_ns + ADD_GRACE_NS;
 	if (!slices->added || agent_job_start(&slices->adder, add_work, slices, slices->signals, &error) == 0)
 		return;
 	failure_of(slices->invocation, &error);
@@ -395,12 +395,14 @@ static void end_adder(struct agent_slices *slices, uint64_t now_ns)
 /* A store that does not answer does not delay the end: the file waits for a later agent. */
 static void leave_files(struct agent_slices *slices, uint64_t now_ns)
 {
-	if (!slices->adder.pid || !slices->stops || slices->gives_up || now_ns < slices->adder_end_ns)
+	bool has_more = slices->adder.pid || slices->may_wait;
+	if (!has_more || !slices->stops || slices->gives_up || now_ns < slices->adder_end_ns)
 		return;
 	warning(slices->invocation, "the store takes too long: its slices stay in '%s' (the next start adds them)",
 		slices->settings->spool);
 	slices->gives_up = true;
-	kill(slices->adder.pid, SIGTERM);
+	if (slices->adder.pid)
+		kill(slices->adder.pid, SIGTERM);
 }
 
 static void retry_file(void *context, int folder, const char *name)

@@ -19,6 +19,7 @@
 #include "formats/input.h"
 #include "frames/frames.h"
 #include "profile_file/reader.h"
+#include "store/store.h"
 
 static bool is_standard(const char *path)
 {
@@ -68,13 +69,12 @@ static bool is_empty(const struct import_stream *stream)
 static int refuse_unknown(const struct foreign_request *request, const struct import_stream *stream,
 			  struct error *error)
 {
-	static const char elf[] = "\177ELF", database[] = "SQLite format 3"; /* with its NUL */
+	static const char elf[] = "\177ELF";
 	char names[256], reason[384];
 	bool is_program = stream->start_bytes >= sizeof(elf) - 1 && memcmp(stream->start, elf, sizeof(elf) - 1) == 0;
 	if (request->opens && is_program)
 		return refuse(request, error, "it is a program (cpprof record runs and records it)");
-	if (request->opens && stream->start_bytes >= sizeof(database) &&
-	    memcmp(stream->start, database, sizeof(database)) == 0)
+	if (request->opens && store_is_file(stream->start, stream->start_bytes))
 		return refuse(request, error, "it is a store (--store FILE reads it)");
 	snprintf(reason, sizeof(reason), "%sits format is unknown (known formats: %s)",
 		 request->opens ? "it is not a cpprof profile, and " : "",
@@ -163,12 +163,18 @@ static void refuse_packed(const struct foreign_request *request, const struct im
 		  stream->code == ENODATA ? "end too early, at" : "are damaged, at or before", stream->used);
 }
 
-/* Reads the rest of compressed data that an importer refused: damage of the data may be the cause, and is found at their end, where their sum is. */
-static void find_damage(struct import_stream *stream)
+/* Reads the rest of a compressed file whose content an importer refused: damage of the data may be the cause, and is found at their end, where their
+ * sum is. A file that unpacks to more than DAMAGE_BYTES is not read to its end, nor is a pipe, which may have none. */
+static void find_damage(struct import_stream *stream, int code)
 {
+	enum { DAMAGE_BYTES = 64 << 20 };
 	char bytes[4096];
-	while (stream->packing && stream->code == 0 && fread(bytes, 1, sizeof(bytes), stream->in) > 0)
-		;
+	struct stat status;
+	bool is_of_content = code == ERROR_FORMAT || code == ERROR_CORRUPT || code == ERROR_TRUNCATED;
+	if (!stream->packing || !is_of_content || fstat(fileno(stream->file), &status) < 0 || !S_ISREG(status.st_mode))
+		return;
+	for (size_t all = 0, got = 1; all < DAMAGE_BYTES && got > 0 && stream->code == 0; all += got)
+		got = fread(bytes, 1, sizeof(bytes), stream->in);
 }
 
 /* A file without data is probably not in the format, or was cut. */
@@ -193,7 +199,7 @@ static struct profile *read_foreign(const struct foreign_request *request, struc
 		return NULL;
 	struct profile *profile = format ? format->import(stream->in, name, request->image, error) : NULL;
 	if (format && !profile)
-		find_damage(stream);
+		find_damage(stream, error->code);
 	if (!profile && (stream->code == EBADMSG || stream->code == ENODATA)) {
 		refuse_packed(request, stream, format, error);
 	} else if (!profile && stream->code) {

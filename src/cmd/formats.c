@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/time_unit.h"
 #include "cmd/message.h"
 
 static bool works(const struct format *format, enum direction direction)
@@ -65,16 +66,17 @@ const struct format *format_chosen(const struct invocation *invocation, int id, 
 
 int64_t format_start_ns(const struct invocation *invocation)
 {
-	static const int64_t NS_PER_S = 1000 * 1000 * 1000;
 	struct stat status;
 	struct timespec now;
+	int64_t start_ns = 0;
 	if (invocation->profile->start_unix_ns > 0)
 		return invocation->profile->start_unix_ns;
-	if (stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode))
-		now = status.st_mtim;
-	else
-		clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+	if (stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode) &&
+	    time_unix_ns(&status.st_mtim, &start_ns))
+		return start_ns;
+	clock_gettime(CLOCK_REALTIME, &now);
+	time_unix_ns(&now, &start_ns);
+	return start_ns;
 }
 
 void format_set_start(const struct invocation *invocation, const struct format *format)

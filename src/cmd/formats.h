@@ -19,7 +19,7 @@ bool format_imported(size_t index, struct command_format *value);
 bool format_exported(size_t index, struct command_format *value);
 
 /* Returns the time at which the invocation's profile began, in ns since 1970. If the profile does not state it: the time of the file's last
- * change, as in a store; if there is no file, now. */
+ * change, as in a store; if there is no file, or its time is out of range, now. */
 int64_t format_start_ns(const struct invocation *invocation);
 
 /* For the export of the invocation's profile: sets the time at which it began, if the format needs it and the profile does not state it. */

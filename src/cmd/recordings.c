@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "cmd/foreign.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 
@@ -41,15 +42,20 @@ static bool have_equal_bytes(int first, int second)
 	}
 }
 
-/* Returns whether two regular files are one file or have the same content. */
+/* Returns whether two names are of one file or selection, or of profiles of cpprof with the same content: their times differ otherwise.
+ * Exact counts of other tools can be equal. */
 static bool are_same(const char *first, const char *second)
 {
 	struct stat a, b;
+	if (strcmp(first, second) == 0)
+		return true;
 	if (stat(first, &a) < 0 || stat(second, &b) < 0 || !S_ISREG(a.st_mode) || !S_ISREG(b.st_mode) ||
 	    a.st_size != b.st_size)
 		return false;
 	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return true;
+	if (foreign_is(first) || foreign_is(second))
+		return false;
 	int files[] = { path_open_regular(first), path_open_regular(second) };
 	bool are_equal = files[0] >= 0 && files[1] >= 0 && have_equal_bytes(files[0], files[1]);
 	for (int i = 0; i < 2; i++)

@@ -21,6 +21,7 @@
 #include "cmd/report_options.h"
 #include "cmd/store_options.h"
 #include "reports/regress.h"
+#include "store/store.h"
 #include "store/times.h"
 
 enum { OPTION_BASELINE = DIFF_OPTIONS_END, OPTION_WINDOW, OPTION_SINCE, OPTION_UNTIL, OPTION_AMOUNTS };
@@ -126,6 +127,24 @@ static int read_times(struct regress *regress, struct error *error)
 	if ((regress->since_s - regress->baseline_s) / regress->window_s < REGRESS_WINDOWS_LEAST)
 		return too_few(regress, ERROR_USAGE, "the baseline has fewer than 3 windows", error);
 	return 0;
+}
+
+/* Windows whose ends are rounded to buckets are equal only if they are of whole buckets. */
+static int check_window(const struct regress *regress, struct error *error)
+{
+	char given[AGE_BYTES], longer[AGE_BYTES];
+	struct store *store = store_open(regress->store, STORE_READ, error);
+	if (!store)
+		return error->code;
+	int64_t bucket_s = larger_of(store_bucket_ns(store) / STORE_NS_PER_S, 1);
+	int64_t more_s = regress->window_s % bucket_s;
+	store_close(store);
+	if (more_s == 0)
+		return 0;
+	return error_set(error, ERROR_USAGE,
+			 "a window of %s is no multiple of the store's buckets of %" PRId64 " s (--window %s)",
+			 age_text(regress->window_s, given), bucket_s,
+			 age_text(regress->window_s + bucket_s - more_s, longer));
 }
 
 /* --- selections --- */
@@ -389,6 +408,8 @@ static int run(struct invocation *invocation)
 	if (status != EXIT_DONE)
 		return status;
 	int result = read_times(&regress, &error);
+	if (result == 0)
+		result = check_window(&regress, &error);
 	if (result == 0)
 		result = compare_services(&regress, &error);
 	if (result == 0)

@@ -16,6 +16,7 @@
 #include "base/memory_size.h"
 #include "base/path.h"
 #include "base/plural.h"
+#include "base/time_unit.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/store_options.h"
@@ -37,7 +38,10 @@ struct adding {
 	bool is_away; /* the store cannot be reached or opened */
 };
 
-/* Sets the hash of the file's content, and the time at which it was last written. */
+/* The time of a file that is out of range. */
+static const int64_t NO_TIME = INT64_MAX;
+
+/* Sets the hash of the file's content, and the time at which it was last written, or NO_TIME. */
 static int identify(const char *path, struct store_recording *recording, struct error *error)
 {
 	enum { BYTES = 65536 };
@@ -55,13 +59,8 @@ static int identify(const char *path, struct store_recording *recording, struct 
 		XXH128_canonical_t canonical;
 		XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash));
 		memcpy(recording->identity, canonical.digest, sizeof(recording->identity));
-		int64_t start_ns;
-		if (__builtin_mul_overflow((int64_t)status.st_mtim.tv_sec, STORE_NS_PER_S, &start_ns) ||
-		    __builtin_add_overflow(start_ns, (int64_t)status.st_mtim.tv_nsec, &start_ns))
-			code = error_set(error, ERROR_LIMIT,
-					 "cannot add '%s': the file's time is out of range (touch sets it)", path);
-		else
-			recording->start_unix_ns = start_ns;
+		if (!time_unix_ns(&status.st_mtim, &recording->start_unix_ns))
+			recording->start_unix_ns = NO_TIME;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -183,8 +182,14 @@ static int add_file(struct adding *adding, const char *path)
 	if (!profile)
 		return EXIT_FAILED;
 	recording.profile = profile;
-	check_clock(adding, &recording);
-	int result = add_recording(adding, &recording);
+	bool is_dated = profile->start_unix_ns != 0 || recording.start_unix_ns != NO_TIME;
+	int result = is_dated ? EXIT_DONE
+			      : failure(adding->invocation,
+					"cannot add '%s': the file's time is out of range (touch sets it)", path);
+	if (is_dated) {
+		check_clock(adding, &recording);
+		result = add_recording(adding, &recording);
+	}
 	profile_free(profile);
 	return result;
 }

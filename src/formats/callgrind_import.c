@@ -39,7 +39,7 @@ struct reader {
 	struct import_tree tree;
 	uint64_t line;
 	bool is_ours, has_events, has_lines;
-	bool needs_totals;                    /* the writer ends each part in "totals:" */
+	bool is_of_valgrind;                  /* which counts; other writers convert samples to this format, too */
 	bool has_totals;                      /* ... and they have been read */
 	struct hash_map numbered[NAME_KINDS]; /* number -> string of the profile */
 	struct place here, callee;            /* here.file: of the function's definition */
@@ -185,6 +185,12 @@ static int64_t child_of(struct reader *reader, uint32_t node, const struct place
 	return child < 0 ? import_tree_fail(&reader->tree, (int)child) : child;
 }
 
+/* Valgrind counts. Other writers do not state how many samples their amounts are. */
+static enum import_amounts amounts_of(const struct reader *reader)
+{
+	return reader->is_of_valgrind ? IMPORT_EXACT : IMPORT_SUMS;
+}
+
 /* Adds the calls of `callee` from line `line` of the present function. cpprof writes its counts
  * of calls as an event, too, and each call as one if it has no counts. */
 static int add_calls(struct reader *reader, uint64_t line)
@@ -194,7 +200,7 @@ static int add_calls(struct reader *reader, uint64_t line)
 	if (reader->calls_resource == PROFILE_NONE) {
 		int64_t resource = import_tree_resource(&reader->tree, "calls", "call");
 		int code = resource < 0 ? (int)resource
-					: import_tree_amounts(&reader->tree, (uint32_t)resource, IMPORT_EXACT);
+					: import_tree_amounts(&reader->tree, (uint32_t)resource, amounts_of(reader));
 		if (code < 0)
 			return code;
 		reader->calls_resource = (uint32_t)resource;
@@ -308,8 +314,7 @@ static int64_t resource_of(struct reader *reader, char *name)
 		return known;
 	bool is_count = strcmp(name, "samples") == 0;
 	int64_t id = import_tree_resource(&reader->tree, name, is_count ? "sample" : "event");
-	/* Valgrind counts. */
-	enum import_amounts amounts = is_count ? IMPORT_SAMPLES : reader->is_ours ? IMPORT_SUMS : IMPORT_EXACT;
+	enum import_amounts amounts = is_count ? IMPORT_SAMPLES : amounts_of(reader);
 	int code = id < 0 ? (int)id : import_tree_amounts(&reader->tree, (uint32_t)id, amounts);
 	return code < 0 ? code : id;
 }
@@ -389,7 +394,7 @@ static int read_head(struct reader *reader, char *line)
 		return read_positions(reader, text);
 	if ((text = after(line, "creator:"))) {
 		reader->is_ours = strncmp(text, "cpprof ", strlen("cpprof ")) == 0;
-		reader->needs_totals = reader->is_ours || strncmp(text, "callgrind-", strlen("callgrind-")) == 0;
+		reader->is_of_valgrind = strncmp(text, "callgrind-", strlen("callgrind-")) == 0;
 	} else if ((text = after(line, "totals:")))
 		return read_totals(reader, text);
 	else if ((text = after(line, "cmd:")) && *text && profile_add_note(reader->tree.profile, "command", text) < 0)
@@ -445,7 +450,7 @@ struct profile *callgrind_import(FILE *in, const char *name, const char *image, 
 	if (code == 0 && !reader.has_events)
 		code = error_set(error, ERROR_FORMAT, "cannot read %s%s%s as callgrind: it has no 'events:'",
 				 quote_mark(name), name, quote_mark(name));
-	if (code == 0 && reader.needs_totals && !reader.has_totals)
+	if (code == 0 && (reader.is_ours || reader.is_of_valgrind) && !reader.has_totals)
 		code = refuse(&reader, "'totals:' behind it");
 	for (size_t i = 0; i < NAME_KINDS; i++)
 		hash_map_release(&reader.numbered[i]);

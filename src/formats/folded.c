@@ -196,11 +196,12 @@ static bool is_comment(const char *line, size_t length)
 static int import_line(void *context, char *line, size_t length)
 {
 	struct import *import = context;
-	import->is_open = line[length - 1] != '\n';
+	bool is_open = line[length - 1] != '\n';
 	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r' || is_blank(line[length - 1])))
 		length--;
 	if (length == 0 || is_comment(line, length))
 		return 0;
+	import->is_open = is_open;
 	if (memchr(line, 0, length))
 		return refuse_line(import, ", not binary data");
 	size_t stack_length = 0;

@@ -90,6 +90,22 @@ static const char *read_time(const char *text, uint64_t *time_ns)
 	return next && *next == ':' ? input_text_skip_blanks(next + 1) : NULL;
 }
 
+/* Returns whether these are modifiers of an event: each letter once, p up to three times. "ee" is a tracepoint. */
+static bool are_modifiers(const char *text, size_t length)
+{
+	static const char letters[] = "ukhGHIpppPSDWeb";
+	for (size_t i = 0; i < length; i++) {
+		size_t room = 0, used = 0;
+		for (const char *at = letters; *at; at++)
+			room += *at == text[i];
+		for (size_t k = 0; k <= i; k++)
+			used += text[k] == text[i];
+		if (used > room)
+			return false;
+	}
+	return true;
+}
+
 /* Reads what follows the ids. Returns false if it is not about a sample. */
 static bool read_after_ids(const char *text, struct head *head)
 {
@@ -119,7 +135,7 @@ static bool read_after_ids(const char *text, struct head *head)
 	size_t kept = (size_t)(colon - text);
 	/* A tracepoint has its group in front of the colon; otherwise, modifiers follow it. */
 	const char *second = memchr(colon + 1, ':', length - kept - 1);
-	head->is_tracepoint = second && strspn(colon + 1, "ukhGHIpPSDWeb") < (size_t)(second - colon - 1);
+	head->is_tracepoint = second && !are_modifiers(colon + 1, (size_t)(second - colon - 1));
 	if (head->is_tracepoint)
 		kept = (size_t)(second - text);
 	if (kept == 0 || kept >= sizeof(head->event))
@@ -230,13 +246,18 @@ static int read_frame(struct reader *reader, char *text)
 
 /* --- samples --- */
 
-/* Adds the resource of an event. A second event of the same resource keeps its own name, as in a perf.data. */
+/* Adds the resource of an event. A second event of the same resource keeps its own name, as in a perf.data, with a number if it is that of another
+ * event's resource. */
 static int64_t add_resource(struct reader *reader, const char *event)
 {
 	struct profile *profile = reader->tree.profile;
 	struct perf_data_resource known;
+	char name[sizeof(reader->head.event) + 16];
 	bool is_ours = perf_data_resource(event, &known) && profile_find_resource(profile, known.name) == PROFILE_NONE;
-	int64_t id = import_tree_resource(&reader->tree, is_ours ? known.name : event, is_ours ? known.unit : "event");
+	snprintf(name, sizeof(name), "%s", is_ours ? known.name : event);
+	for (unsigned i = 2; profile_find_resource(profile, name) != PROFILE_NONE; i++)
+		snprintf(name, sizeof(name), "%s-%u", event, i);
+	int64_t id = import_tree_resource(&reader->tree, name, is_ours ? known.unit : "event");
 	int64_t title = id < 0 || !is_ours ? 0 : profile_add_string(profile, known.title);
 	if (title < 0)
 		return import_tree_fail(&reader->tree, (int)title);

@@ -15,10 +15,11 @@
  * A call counts when it has returned, as in strace's own summary (-c), so that exit_group does not.
  * Its path is the stack, and the call as a function of the kernel. A thread belongs to the process
  * that created it with CLONE_THREAD, which may be known only after the thread's first calls: hits
- * have the indexes of `threads`, and the profile gets these threads at the end, in this order.
+ * have the indexes of `threads` until the end, when the profile gets those that are traced.
  *
  * On standard error, strace prints numbers of threads only while it follows more than one. A line without a number is of the only
  * thread that lives. The number of the first thread is known once a line has it: it is none that strace attached to later.
+ * A thread is traced if a line or a message has its number. Without -f, the new threads are not.
  *
  * A file that has only the summary has calls without paths and threads.
  */
@@ -44,6 +45,7 @@ struct thread {
 	uint32_t executing;  /* the program of the exec that is unfinished */
 	bool creates_thread; /* a clone with CLONE_THREAD is unfinished */
 	bool lives;
+	bool is_traced;
 };
 
 /* Calls of one path. */
@@ -95,6 +97,13 @@ static void set_living(struct reader *reader, uint32_t index, bool lives)
 	reader->living_sum = lives ? reader->living_sum + index : reader->living_sum - index;
 }
 
+/* Notes that a line or a message is of a thread. */
+static void set_traced(struct reader *reader, uint32_t index)
+{
+	reader->threads[index].is_traced = true;
+	set_living(reader, index, true);
+}
+
 static int64_t thread_of(struct reader *reader, uint32_t tid)
 {
 	bool is_new;
@@ -105,7 +114,6 @@ static int64_t thread_of(struct reader *reader, uint32_t tid)
 	if (is_new)
 		reader->threads[index] =
 			(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
-	set_living(reader, (uint32_t)index, true);
 	return index;
 }
 
@@ -115,6 +123,8 @@ static int64_t thread_without_number(struct reader *reader)
 	if (reader->living > 0 || reader->has_ended)
 		return reader->living == 1 ? (int64_t)reader->living_sum : PROFILE_NONE;
 	int64_t index = thread_of(reader, reader->first_tid);
+	if (index >= 0)
+		set_traced(reader, (uint32_t)index);
 	if (index >= 0 && reader->first_tid == 0)
 		reader->unnumbered = (uint32_t)index;
 	return index;
@@ -162,6 +172,8 @@ static int add_child(struct reader *reader, uint32_t creator, uint32_t tid)
 	int64_t child = thread_of(reader, tid);
 	if (child < 0)
 		return (int)child;
+	if (!reader->threads[child].is_traced && hash_map_get(&reader->attached, tid) != HASH_MAP_NONE)
+		set_traced(reader, (uint32_t)child);
 	uint32_t own = leader_of(reader, creator), other = leader_of(reader, (uint32_t)child);
 	if (own == other)
 		return 0;
@@ -198,40 +210,43 @@ static int follow(struct reader *reader, uint32_t index, const struct strace_cal
 	return 0;
 }
 
-/* Leaves out the thread whose number the file does not have: hits of it have no thread. */
-static void drop_unnumbered(struct reader *reader)
+/* Returns whether the profile has the thread: it is traced, and the file has its number. */
+static bool is_kept(const struct reader *reader, uint32_t index)
 {
-	struct profile *profile = reader->tree.profile;
-	for (size_t i = 0; i < profile->hit_count; i++) {
-		uint32_t *thread = &profile->hits[i].thread;
-		if (*thread == reader->unnumbered)
-			*thread = PROFILE_NONE;
-		else if (*thread != PROFILE_NONE && *thread > reader->unnumbered)
-			--*thread;
-	}
+	return reader->threads[index].is_traced && index != reader->unnumbered;
 }
 
-/* Adds all threads, in order, so that their indexes stay the same. */
+/* Adds a thread. A process whose first thread has no number has that of the thread. */
+static int64_t add_thread(struct reader *reader, uint32_t index)
+{
+	struct profile *profile = reader->tree.profile;
+	uint32_t first = leader_of(reader, index);
+	const struct thread *row = &reader->threads[index], *leader = &reader->threads[first];
+	const char *process = profile_string(profile, leader->name ? leader->name : leader->program);
+	const char *name = row->name ? profile_string(profile, row->name) : process;
+	uint32_t pid = first == reader->unnumbered ? row->tid : leader->tid;
+	int64_t id = import_tree_thread(&reader->tree, pid, row->tid, process, name);
+	if (id >= 0 && leader->creator != PROFILE_NONE)
+		profile->processes[profile->threads[id].process].parent_pid =
+			reader->threads[leader_of(reader, leader->creator)].tid;
+	return id;
+}
+
+/* Adds the threads in their order. Hits of a thread that is left out have none. */
 static int add_threads(struct reader *reader)
 {
 	struct profile *profile = reader->tree.profile;
-	if (reader->unnumbered != PROFILE_NONE)
-		drop_unnumbered(reader);
-	for (uint32_t i = 0; i < reader->thread_count; i++) {
-		if (i == reader->unnumbered)
-			continue;
-		uint32_t first = leader_of(reader, i);
-		const struct thread *row = &reader->threads[i], *leader = &reader->threads[first];
-		const char *process = profile_string(profile, leader->name ? leader->name : leader->program);
-		const char *name = row->name ? profile_string(profile, row->name) : process;
-		int64_t id = import_tree_thread(&reader->tree, leader->tid, row->tid, process, name);
-		if (id < 0)
-			return (int)id;
-		if (leader->creator != PROFILE_NONE)
-			profile->processes[profile->threads[id].process].parent_pid =
-				reader->threads[leader_of(reader, leader->creator)].tid;
+	uint32_t *ids = malloc((reader->thread_count + 1) * sizeof(*ids));
+	int64_t id = ids ? 0 : import_tree_fail(&reader->tree, ERROR_MEMORY);
+	for (uint32_t i = 0; i < reader->thread_count && id >= 0; i++) {
+		id = is_kept(reader, i) ? add_thread(reader, i) : PROFILE_NONE;
+		ids[i] = (uint32_t)id;
 	}
-	return 0;
+	for (size_t i = 0; i < profile->hit_count && id >= 0; i++)
+		if (profile->hits[i].thread != PROFILE_NONE)
+			profile->hits[i].thread = ids[profile->hits[i].thread];
+	free(ids);
+	return id < 0 ? (int)id : 0;
 }
 
 /* --- paths and hits --- */
@@ -351,6 +366,8 @@ static int set_thread(struct reader *reader, const struct strace_head *head, con
 	if (thread < 0)
 		return (int)thread;
 	reader->thread = (uint32_t)thread;
+	if (head->has_tid)
+		set_traced(reader, reader->thread);
 	if (call && reader->thread == reader->unnumbered)
 		reader->is_unfinished = !call->value;
 	if (!head->has_tid)
@@ -431,6 +448,9 @@ static int attach(struct reader *reader, const char *message)
 		reader->first_tid = (uint32_t)tid;
 		return 0;
 	}
+	uint32_t index = hash_map_get(&reader->by_tid, tid);
+	if (index != HASH_MAP_NONE && !reader->threads[index].is_traced)
+		set_traced(reader, index);
 	return hash_map_put(&reader->attached, tid, 0) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
 }
 

@@ -50,6 +50,7 @@ struct http {
 	curl_off_t moved;  /* bytes in both directions */
 	time_t moved_at_s; /* when they became so many; 0: not known yet */
 	int take_error;
+	bool has_stalled; /* the last attempt */
 };
 
 static int load(struct library *library, struct error *error)
@@ -247,6 +248,14 @@ static bool is_temporary(const struct http *http, CURLcode code)
 	return is_failure && !(http->request->is_final && http->request->is_final(answer->text));
 }
 
+/* Returns whether a limit ran out while the server had the connection, and not while it was made. */
+static bool is_stall(const struct http *http, CURLcode code)
+{
+	curl_off_t connected_us = 0;
+	http->library.curl_easy_getinfo_(http->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+	return code == CURLE_OPERATION_TIMEDOUT && connected_us > 0;
+}
+
 static int fail(const struct http *http, CURLcode code, int error_code, struct error *error)
 {
 	const struct http_answer *answer = http->answer;
@@ -275,9 +284,9 @@ static int send_request(struct http *http, struct error *error)
 			return 0;
 		if (http->take_error < 0)
 			return http->take_error;
+		http->has_stalled = is_stall(http, code);
 		bool may_pass = is_temporary(http, code);
-		bool may_repeat =
-			may_pass && code != CURLE_OPERATION_TIMEDOUT && !http->request->is_once && !http->has_taken;
+		bool may_repeat = may_pass && !http->has_stalled && !http->request->is_once && !http->has_taken;
 		if (!may_repeat || answer->attempts > http->request->retries)
 			return fail(http, code, may_pass ? ERROR_UNREACHABLE : ERROR_SYSTEM, error);
 		wait_ms(pause_ms(http, answer->attempts));
@@ -289,7 +298,7 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	*answer = (struct http_answer){ 0 };
 	http->request = request;
 	http->answer = answer;
-	http->has_taken = http->is_reported = false;
+	http->has_taken = http->is_reported = http->has_stalled = false;
 	http->take_error = 0;
 	int status = set_options(http);
 	status = status < 0 ? error_set(error, status, "%s", error_text(status)) : send_request(http, error);
@@ -300,6 +309,11 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	http->form = NULL;
 	http->headers = NULL;
 	return status;
+}
+
+bool http_has_stalled(const struct http *http)
+{
+	return http->has_stalled;
 }
 
 struct http *http_open(struct error *error)

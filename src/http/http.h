@@ -2,7 +2,7 @@
  * Requests to servers, by libcurl, which is loaded when it is needed: other commands start without it.
  *
  * A server that cannot be reached, is busy (429) or fails (5xx) is asked again, after 250 ms, 500 ms and so on, or after the time that it
- * requests (Retry-After), at most 10 s. An attempt that had no byte for the whole limit is not repeated. Any other answer is final.
+ * requests (Retry-After), at most 10 s. An attempt that was connected and had no byte for the whole limit, a stall, is not repeated. Any other answer is final.
  * Redirections are not followed, because the request is for the server that the user named.
  *
  * Life cycle: http_open, any number of http_send, http_close. Connections are kept from one request to the next one.
@@ -59,6 +59,9 @@ void http_close(struct http *http); /* NULL is allowed */
 /* Returns 0, if the server has accepted the request (2xx), or a negative error with `error` set: ERROR_UNREACHABLE if the last
  * attempt had a temporary failure, the error of `take`, or ERROR_SYSTEM with the server's answer in the message. */
 int http_send(struct http *http, const struct http_request *request, struct http_answer *answer, struct error *error);
+
+/* Returns whether the last request ended in a stall. */
+bool http_has_stalled(const struct http *http);
 
 /* Sets the function that is called once for each request whose server has sent nothing for HTTP_SLOW_S. `url`: without user, password
  * and parameters. For all requests of the process. */

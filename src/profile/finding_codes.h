@@ -41,6 +41,9 @@
 	  "The recording ended with the command; what these processes used later is missing.") \
 	X(COMMAND_KILLED, "command-killed", NOTE, CLOSING, "", \
 	  "The command did not end by itself; the profile has what it did until then.") \
+	X(PART_OF_RUN, "part-of-run", NOTE, INFO, "", \
+	  "Other recordings have other parts of a run, so that equal programs have unequal counts. A recording of a command from its " \
+	  "start to its own end has the whole run.") \
 	X(EVENTS_LOST, "events-lost", WARNING, INFO, "event", \
 	  "Without these maps, forks and names, some samples may have wrong names.") \
 	X(LABELS_LOST, "labels-lost", WARNING, INFO, "sample", \

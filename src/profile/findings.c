@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "profile/profile.h"
 
 #define X(constant, name_, severity_, output_, unit_, meaning_)   \
@@ -161,6 +162,18 @@ void finding_add(struct profile *profile, enum finding_code code, uint64_t count
 		profile->findings_error = result;
 }
 
+void finding_add_part(struct profile *profile, const char *reason)
+{
+	bool has_each = false;
+	for (size_t i = 0; i < profile->resource_count; i++) {
+		const struct profile_resource *resource = &profile->resources[i];
+		has_each |= resource->kind == RESOURCE_EXACT ||
+			    (resource->kind == RESOURCE_SAMPLED && resource->interval == 1);
+	}
+	if (has_each)
+		finding_add(profile, FINDING_PART_OF_RUN, 0, "%s", reason);
+}
+
 static bool has_finding(const struct profile *profile, uint32_t code, uint32_t text)
 {
 	for (size_t i = 0; i < profile->finding_count; i++)
@@ -188,12 +201,52 @@ int findings_copy(struct profile *to, const struct profile *from)
 
 /* Behind a text whose numbers are not those of the sum. */
 #define OF_ONE " (in one of several recordings)"
+/* Behind a text in the singular, and in front of the number of recordings. */
+#define OF_EACH " (in each of "
+
+/* Returns whether the counts of several recordings add up. Others are rates and sizes: a sum keeps the largest one. */
+static bool adds_up(const char *code)
+{
+	static const enum finding_code largest[] = { FINDING_SAMPLES_COSTLY, FINDING_TIME_COARSE, FINDING_WAITS_COARSE,
+						     FINDING_UNWIND_ROWS };
+	for (size_t i = 0; i < sizeof(largest) / sizeof(largest[0]); i++)
+		if (strcmp(finding_codes[largest[i]].name, code) == 0)
+			return false;
+	return true;
+}
+
+/* A text without what a sum has put behind it, and the count that it shows. */
+struct counted_text {
+	const char *text, *end;
+	uint64_t count;
+	bool is_of_one;
+};
+
+static struct counted_text counted_text_of(const struct profile *profile, const struct profile_finding *finding)
+{
+	const char *text = profile_string(profile, finding->text);
+	const char *of_one = strstr(text, OF_ONE), *of_each = of_one ? NULL : strstr(text, OF_EACH);
+	const char *end = of_one ? of_one : of_each;
+	return (struct counted_text){ .text = text,
+				      .end = end ? end : text + strlen(text),
+				      .count = of_each ? 1 : finding->count,
+				      .is_of_one = of_one };
+}
 
 static size_t number_length(const char *text)
 {
 	size_t length = strspn(text, "0123456789");
 	bool has_fraction = length > 0 && text[length] == '.' && isdigit((unsigned char)text[length + 1]);
 	return has_fraction ? length + 1 + strspn(text + length + 1, "0123456789") : length;
+}
+
+/* Returns the length of the number, the word or the other character at `text`. */
+static size_t token_length(const char *text)
+{
+	size_t length = number_length(text);
+	while (isalpha((unsigned char)text[length]) && !isdigit((unsigned char)*text))
+		length++;
+	return length ? length : 1;
 }
 
 /* Returns whether a number of the text is the count. */
@@ -203,66 +256,134 @@ static bool is_count(const char *text, size_t length, uint64_t count)
 	return snprintf(digits, sizeof(digits), "%" PRIu64, count) == (int)length && strncmp(text, digits, length) == 0;
 }
 
-/* Returns whether the texts are equal but for their numbers. Sets *is_same if only their counts differ. */
-static bool is_like(const char *a, uint64_t a_count, const char *b, uint64_t b_count, bool *is_same)
+static bool is_word(const char *text, size_t length, const char *word)
 {
-	*is_same = true;
-	while (*a && *b) {
-		size_t a_length = number_length(a), b_length = number_length(b);
-		bool are_equal = a_length == b_length && strncmp(a, b, a_length) == 0;
-		if ((a_length == 0) != (b_length == 0) || (a_length == 0 && *a != *b))
-			break;
-		if (!are_equal && !(is_count(a, a_length, a_count) && is_count(b, b_length, b_count)))
-			*is_same = false;
-		a += a_length ? a_length : 1;
-		b += b_length ? b_length : 1;
-	}
-	bool is_of_one = strcmp(a, OF_ONE) == 0;
-	*is_same = *is_same && !is_of_one;
-	return !*b && (!*a || is_of_one);
+	return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* Returns the string of a text with another count, or a negative error. */
-static int64_t add_counted(struct profile *profile, const char *text, uint64_t count, uint64_t sum, bool is_same)
+/* Returns whether the words are the singular and the plural of one, as in the {one|many} of findings. */
+static bool is_plural(const char *one, size_t one_length, const char *many, size_t many_length)
 {
+	static const char *const words[][2] = {
+		{ "was", "were" },       { "is", "are" },    { "has", "have" },
+		{ "it", "they" },        { "its", "their" }, { "runs", "run" },
+		{ "belongs", "belong" }, { "ends", "end" },  { "library", "libraries" }
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is_word(one, one_length, words[i][0]) && is_word(many, many_length, words[i][1]))
+			return true;
+	char noun[32];
+	snprintf(noun, sizeof(noun), "%.*s", (int)one_length, one);
+	return many_length > one_length && strncmp(one, many, one_length) == 0 && isalpha((unsigned char)*one) &&
+	       is_word(many + one_length, many_length - one_length, plural_ending(noun, 2));
+}
+
+/* How two texts differ. */
+struct likeness {
+	bool is_like;    /* in numbers and in the forms of words only */
+	bool is_same;    /* ... and in no other number than the count */
+	bool has_counts; /* both show their counts */
+};
+
+static struct likeness compare_texts(const struct counted_text *one, const struct counted_text *two)
+{
+	const char *a = one->text, *b = two->text;
+	struct likeness likeness = { .is_same = !one->is_of_one && !two->is_of_one };
+	while (a < one->end && b < two->end) {
+		size_t a_length = token_length(a), b_length = token_length(b);
+		bool are_numbers = number_length(a) > 0 && number_length(b) > 0;
+		bool are_equal = a_length == b_length && strncmp(a, b, a_length) == 0;
+		if (are_numbers && !likeness.has_counts && is_count(a, a_length, one->count) &&
+		    is_count(b, b_length, two->count))
+			likeness.has_counts = true;
+		else if (are_numbers)
+			likeness.is_same = likeness.is_same && are_equal;
+		else if (!are_equal && !is_plural(a, a_length, b, b_length) && !is_plural(b, b_length, a, a_length))
+			break;
+		a += a_length;
+		b += b_length;
+	}
+	likeness.is_like = a == one->end && b == two->end;
+	return likeness;
+}
+
+/* Appends a text with another count, which is its first number that is equal to its own one. */
+static void append_counted(struct buffer *out, const struct counted_text *text, uint64_t count)
+{
+	bool has_count = false;
+	for (const char *at = text->text; at < text->end; at += token_length(at)) {
+		size_t length = token_length(at);
+		if (!has_count && is_count(at, length, text->count)) {
+			has_count = true;
+			buffer_printf(out, "%" PRIu64, count);
+		} else {
+			buffer_append(out, at, length);
+		}
+	}
+}
+
+/* Appends the text of two findings that add up. A text in the singular has no plural here: it holds in each of the recordings. */
+static void append_sum(struct buffer *out, const struct counted_text *one, const struct counted_text *two, uint64_t sum,
+		       const struct likeness *likeness)
+{
+	const struct counted_text *plural = one->count == 1 ? two : one;
+	bool is_summed = likeness->is_same && likeness->has_counts;
+	append_counted(out, is_summed ? plural : one, is_summed && plural->count != 1 ? sum : one->count);
+	if (!likeness->is_same)
+		buffer_append_string(out, OF_ONE);
+	else if (is_summed && plural->count == 1)
+		buffer_printf(out, OF_EACH "%" PRIu64 " recordings)", sum);
+}
+
+/* Appends the text of the finding with the larger count. */
+static void append_larger(struct buffer *out, const struct counted_text *one, const struct counted_text *two,
+			  const struct likeness *likeness)
+{
+	const struct counted_text *larger = two->count > one->count ? two : one;
+	append_counted(out, larger, larger->count);
+	if (!likeness->is_same || one->count != two->count)
+		buffer_append_string(out, OF_ONE);
+}
+
+/* Adds a finding to one of its kind. Returns 0 or a negative error. */
+static int add_alike(struct profile *to, struct profile_finding *own, const struct counted_text *two, uint64_t count,
+		     const struct likeness *likeness)
+{
+	const struct counted_text one = counted_text_of(to, own);
+	bool adds = adds_up(profile_string(to, own->code));
+	uint64_t sum;
+	if (__builtin_add_overflow(own->count, count, &sum))
+		sum = UINT64_MAX;
 	struct buffer out;
 	buffer_init(&out);
-	for (size_t length; *text && strcmp(text, OF_ONE) != 0; text += length ? length : 1) {
-		length = number_length(text);
-		if (length > 0 && is_count(text, length, count))
-			buffer_printf(&out, "%" PRIu64, sum);
-		else
-			buffer_append(&out, text, length ? length : 1);
-	}
-	if (!is_same)
-		buffer_append_string(&out, OF_ONE);
+	if (adds)
+		append_sum(&out, &one, two, sum, likeness);
+	else
+		append_larger(&out, &one, two, likeness);
 	buffer_append_byte(&out, 0);
-	int64_t id = buffer_error(&out) < 0 ? buffer_error(&out) : profile_add_string(profile, (const char *)out.bytes);
+	int64_t id = buffer_error(&out) < 0 ? buffer_error(&out) : profile_add_string(to, (const char *)out.bytes);
 	buffer_release(&out);
-	return id;
+	if (id < 0)
+		return (int)id;
+	own->text = (uint32_t)id;
+	own->count = adds ? sum : own->count > count ? own->count : count;
+	return 0;
 }
 
 /* Adds a finding to one of its kind among the first `end`. Returns 1, 0 if there is none, or a negative error. */
 static int sum_finding(struct profile *to, size_t end, const struct profile *from,
 		       const struct profile_finding *finding)
 {
-	const char *code = profile_string(from, finding->code), *text = profile_string(from, finding->text);
+	const struct counted_text two = counted_text_of(from, finding);
 	for (size_t i = 0; i < end; i++) {
 		struct profile_finding *own = &to->findings[i];
-		const char *own_text = profile_string(to, own->text);
-		bool is_same;
-		if (own->severity != finding->severity || strcmp(profile_string(to, own->code), code) != 0 ||
-		    !is_like(own_text, own->count, text, finding->count, &is_same))
+		const struct counted_text one = counted_text_of(to, own);
+		const struct likeness likeness = compare_texts(&one, &two);
+		if (own->severity != finding->severity || !likeness.is_like ||
+		    strcmp(profile_string(to, own->code), profile_string(from, finding->code)) != 0)
 			continue;
-		uint64_t sum;
-		if (__builtin_add_overflow(own->count, finding->count, &sum))
-			sum = UINT64_MAX;
-		int64_t id = add_counted(to, own_text, own->count, is_same ? sum : own->count, is_same);
-		if (id < 0)
-			return (int)id;
-		own->text = (uint32_t)id;
-		own->count = sum;
-		return 1;
+		int status = add_alike(to, own, &two, finding->count, &likeness);
+		return status < 0 ? status : 1;
 	}
 	return 0;
 }

@@ -68,11 +68,15 @@ bool finding_is_traced(const struct profile *profile, const struct profile_findi
 void finding_add(struct profile *profile, enum finding_code code, uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Reports why the profile has a part of a run only, if one of its resources has each event: its amounts would be exact for the whole run. */
+void finding_add_part(struct profile *profile, const char *reason);
+
 /* Adds the findings of another profile, but for those without a count that are there already. Returns 0 or a negative error. */
 int findings_copy(struct profile *to, const struct profile *from);
 
-/* Adds the findings of another recording to those of a sum: findings of a code whose texts differ in numbers only become one, with the sum of the counts. Where
- * other numbers differ, the text is that of the first recording, and states so. Returns 0 or a negative error. */
+/* Adds the findings of another recording to those of a sum: findings of a code whose texts differ in numbers, and in singular and plural, become one, with
+ * the sum of the counts, or the largest one if they are rates or sizes. Where other numbers differ, the text is that of one recording, and states so.
+ * Returns 0 or a negative error. */
 int findings_sum(struct profile *to, const struct profile *from);
 
 /* Removes the findings of a code whose text contains `text` (not NULL). */

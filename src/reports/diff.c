@@ -292,32 +292,48 @@ static int check_reports(const struct comparison *comparison, struct error *erro
 	return status;
 }
 
-/* A list that is not exact needs several recordings of each side. Returns ERROR_USAGE with the reason if it has fewer. */
-static int check_recordings(const struct comparison *comparison, const struct diff_list *list, struct error *error)
+/* The reason why a gate refuses single recordings, and the remedy. */
+#define UNKNOWN_SPREAD "single recordings do not show how much equal programs differ"
+#define SEVERAL "several of each side: A1 A2 A3 -- B1 B2 B3"
+
+/* Refuses recordings that were to have exact counts, and lack a part of the run or some events. */
+static int check_wholeness(const struct comparison *comparison, const struct diff_list *list, struct error *error)
 {
-	static const char several[] = "several of each side: A1 A2 A3 -- B1 B2 B3";
-	if (list->is_exact || (list->runs[DIFF_A] > 1 && list->runs[DIFF_B] > 1))
-		return 0;
-	uint64_t lost = 0, all = 0;
-	for (size_t i = 0; i < comparison->count && lost == 0; i++) {
-		lost = diff_lost_events(list->views[i], &all);
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct view *view = list->views[i];
+		const struct profile_finding *part = diff_missing_part(view);
+		uint64_t all = 0, lost = diff_lost_events(view, &all);
+		if (part)
+			return error_set(error, ERROR_USAGE,
+					 "'%s' does not have the whole run (%s), and " UNKNOWN_SPREAD " (" SEVERAL ")",
+					 name_of(comparison, i), profile_string(view->profile, part->text));
 		if (lost > 0)
 			return error_set(
 				error, ERROR_USAGE,
 				"'%s' lost %" PRIu64 " of %" PRIu64 " %s, and without these a single recording "
-				"is not exact (record again, or with --backend bpf, or %s)",
-				name_of(comparison, i), lost, all,
-				profile_string(list->views[i]->profile, list->views[i]->resource->name), several);
+				"is not exact (record again, or with --backend bpf, or " SEVERAL ")",
+				name_of(comparison, i), lost, all, profile_string(view->profile, view->resource->name));
 	}
+	return 0;
+}
+
+/* Amounts that differ between equal runs need several recordings of each side. Returns ERROR_USAGE with the reason if it has fewer. */
+static int check_recordings(const struct comparison *comparison, const struct diff_list *list, struct error *error)
+{
+	if (list->is_repeatable || (list->runs[DIFF_A] > 1 && list->runs[DIFF_B] > 1))
+		return 0;
+	if (check_wholeness(comparison, list, error) < 0)
+		return error->code;
 	const struct profile_resource *resource = list->views[0]->resource;
 	for (size_t i = 0; i < comparison->count && resource->kind == RESOURCE_EXACT; i++)
 		resource = list->views[i]->resource;
+	bool is_counted =
+		resource->kind == RESOURCE_EXACT || (resource->kind == RESOURCE_SAMPLED && resource->interval == 1);
 	const char *how = resource->kind == RESOURCE_SUMS ? "is the sum of an unknown number of samples"
-			  : resource->kind == RESOURCE_SAMPLED && resource->interval == 1 ? "depends on the machine too"
-											  : "is sampled";
-	return error_set(error, ERROR_USAGE,
-			 "resource '%s' %s, and single recordings do not show how much equal programs differ (%s)",
-			 profile_string(list->views[0]->profile, list->views[0]->resource->name), how, several);
+			  : is_counted                    ? "depends on the machine too"
+							  : "is sampled";
+	return error_set(error, ERROR_USAGE, "resource '%s' %s, and " UNKNOWN_SPREAD " (" SEVERAL ")",
+			 profile_string(list->views[0]->profile, list->views[0]->resource->name), how);
 }
 
 /* Marks the entries that exceed the limit. What the end of a recording lacks would look like an improvement. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/findings.h"
 #include "profile/quality.h"
 #include "profile_file/reader.h"
 #include "store/batch.h"
@@ -58,6 +59,15 @@ int assemble_init(struct assemble *assemble, const struct store_selection *selec
 	return assemble->profile ? 0 : assemble_fail(assemble, ERROR_MEMORY);
 }
 
+/* The totals of a part of a recording are not known. */
+static int cut_totals(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->resource_count; i++)
+		profile->resources[i].total = 0;
+	finding_add_part(profile, "the selection has a part of the recording only");
+	return profile->findings_error;
+}
+
 struct profile *assemble_finish(struct assemble *assemble, int status)
 {
 	struct profile *profile = assemble->profile;
@@ -77,8 +87,9 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 		profile->symbolized = true;
 		if (assemble->part_count > 1)
 			quality_sum_findings(profile);
-		for (size_t i = 0; i < profile->resource_count && assemble->is_cut; i++)
-			profile->resources[i].total = 0;
+		status = assemble->is_cut ? cut_totals(profile) : 0;
+	}
+	if (status == 0) {
 		if (profile_check(profile) < 0)
 			status = assemble_corrupt(assemble, "its tables do not fit together");
 	}

@@ -134,11 +134,17 @@ static int create_store(const char *url, const char *place, const struct store_s
 	return status;
 }
 
+static int64_t bucket_ns(const struct store *store)
+{
+	return ((const struct clickhouse_store *)store)->settings.bucket_ns;
+}
+
 const struct store_kind store_clickhouse = {
 	.schemes = { "http", "https" },
 	.create = create_store,
 	.open = open_store,
 	.close = close_store,
+	.bucket_ns = bucket_ns,
 	.has = clickhouse_store_has,
 	.add = clickhouse_store_add,
 	.end = clickhouse_store_end,

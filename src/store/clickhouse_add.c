@@ -4,7 +4,7 @@
  *   1. The names that the server lacks, and a list of the stacks that have no number yet. They mean the same in any number of copies, so that
  *      these insertions are repeated freely.
  *   2. The hits, under a random number, the batch. An insertion whose outcome is not known is not repeated: all hits are sent once more
- *      under another number. Nothing refers to the first one, and pruning removes it.
+ *      under another number, unless the server has stalled. Nothing refers to the first one, and pruning removes it.
  *   3. The row of `profiles`, with the batch and the number of its rows, in one insertion for all parts of a file. It is repeated
  *      freely: equal rows count once.
  *
@@ -268,7 +268,8 @@ static void wait_ms(long milliseconds)
 static int add_rows(struct adder *adder)
 {
 	int status = ERROR_UNREACHABLE;
-	for (unsigned attempt = 0; status == ERROR_UNREACHABLE && attempt <= CLICKHOUSE_RETRIES; attempt++) {
+	bool may_pass = true;
+	for (unsigned attempt = 0; may_pass && attempt <= CLICKHOUSE_RETRIES; attempt++) {
 		if (attempt > 0)
 			wait_ms((long)FIRST_WAIT_MS << (attempt - 1));
 		if (getrandom(&adder->id, sizeof(adder->id), 0) != sizeof(adder->id))
@@ -276,6 +277,7 @@ static int add_rows(struct adder *adder)
 		status = send_rows(adder, BLOCK_HITS, "hits" BLOCK_COLUMNS, adder->batch->hit_count);
 		if (status == 0)
 			status = send_rows(adder, BLOCK_TOUCHES, "touches" BLOCK_COLUMNS, adder->batch->touch_count);
+		may_pass = status == ERROR_UNREACHABLE && !http_has_stalled(adder->store->http);
 	}
 	return status;
 }

@@ -137,11 +137,17 @@ static int create_store(const char *url, const char *path, const struct store_se
 	return status;
 }
 
+static int64_t bucket_ns(const struct store *store)
+{
+	return ((const struct sqlite_store *)store)->settings.bucket_ns;
+}
+
 const struct store_kind store_sqlite = {
 	.schemes = { "sqlite" },
 	.create = create_store,
 	.open = open_store,
 	.close = close_store,
+	.bucket_ns = bucket_ns,
 	.has = sqlite_store_has,
 	.add = sqlite_store_add,
 	.end = sqlite_store_end,

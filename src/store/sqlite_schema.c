@@ -13,6 +13,16 @@
 
 enum { APPLICATION = 0x63707066, VERSION = 2 };
 
+bool store_is_file(const unsigned char *start, size_t bytes)
+{
+	enum { APPLICATION_AT = 68 };                 /* in SQLite's header; the high byte comes first */
+	static const char mark[] = "SQLite format 3"; /* with its NUL */
+	static const unsigned char application[] = { APPLICATION >> 24, APPLICATION >> 16 & 0xff,
+						     APPLICATION >> 8 & 0xff, APPLICATION & 0xff };
+	return bytes >= APPLICATION_AT + sizeof(application) && memcmp(start, mark, sizeof(mark)) == 0 &&
+	       memcmp(start + APPLICATION_AT, application, sizeof(application)) == 0;
+}
+
 static const char *const tables[] = {
 	"CREATE TABLE settings(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 	/* Times in ns since 1970; buckets in units of the setting bucket_ns. */

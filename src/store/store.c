@@ -74,6 +74,11 @@ void store_close(struct store *store)
 		store->kind->close(store);
 }
 
+int64_t store_bucket_ns(const struct store *store)
+{
+	return store->kind->bucket_ns(store);
+}
+
 static int add_part(struct store *store, const struct service_parts *parts, uint32_t number, struct error *error)
 {
 	struct service_part part;

@@ -108,6 +108,9 @@ int store_create(const char *url, const struct store_settings *settings, struct 
 struct store *store_open(const char *url, enum store_mode mode, struct error *error);
 void store_close(struct store *store); /* NULL is allowed */
 
+/* Returns the length of the buckets. */
+int64_t store_bucket_ns(const struct store *store);
+
 /* Returns 0, or ERROR_LIMIT if no store takes the recording. */
 int store_check(const struct store_recording *recording, struct error *error);
 
@@ -131,12 +134,16 @@ int store_prune(struct store *store, int64_t before_unix_ns, const char *service
 /* Returns whether the text is the URL of a kind of store: "sqlite:///var/lib/cpprof.db", "http://host:8123/db". */
 bool store_is_url(const char *text);
 
+/* Returns whether a file that begins with these bytes is a store. 72 bytes are enough. */
+bool store_is_file(const unsigned char *start, size_t bytes);
+
 /* A kind of store. `place` is behind "SCHEME://". */
 struct store_kind {
 	const char *schemes[2]; /* the second one may be NULL */
 	int (*create)(const char *url, const char *place, const struct store_settings *settings, struct error *error);
 	struct store *(*open)(const char *url, const char *place, enum store_mode mode, struct error *error);
 	void (*close)(struct store *store);
+	int64_t (*bucket_ns)(const struct store *store);
 	/* Returns 1 if the store has an identity with the recording's STORE_FILE_BYTES, 0 if not, or a negative error. */
 	int (*has)(struct store *store, const struct store_recording *recording, struct error *error);
 	/* Adds a recording that `has` did not find, with all its processes: `services` is NULL; or, after others without

@@ -1,6 +1,69 @@
 """A server on this machine that keeps each request and answers as the test requests."""
 import http.server
+import subprocess
 import threading
+
+# In place of libcurl: requests whose URL contains MATCH time out at once; the connection was made after CONNECTED_US, 0: it was not.
+TIMEOUTS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { URL = 10002, TIMED_OUT = 28, PRETRANSFER_US = 0x600000 + 53 };
+static const char *url = "";
+static int is_match;
+
+static void *real(const char *name)
+{
+	void *(*open)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+	return dlsym(open("libcurl.so.4", RTLD_NOW), name);
+}
+
+void *dlopen(const char *name, int mode)
+{
+	void *(*open)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+	return open(name && strcmp(name, "libcurl.so.4") == 0 ? getenv("LD_PRELOAD") : name, mode);
+}
+
+int curl_easy_setopt(void *handle, int option, void *value)
+{
+	int (*set)(void *, int, ...) = real("curl_easy_setopt");
+	url = option == URL ? value : url;
+	return set(handle, option, value);
+}
+
+int curl_easy_perform(void *handle)
+{
+	int (*perform)(void *) = real("curl_easy_perform");
+	is_match = strstr(url, getenv("MATCH")) != NULL;
+	if (!is_match)
+		return perform(handle);
+	FILE *log = fopen(getenv("LOG"), "a");
+	fputs("x", log);
+	fclose(log);
+	return TIMED_OUT;
+}
+
+int curl_easy_getinfo(void *handle, int info, void *value)
+{
+	int (*get)(void *, int, ...) = real("curl_easy_getinfo");
+	if (!is_match || info != PRETRANSFER_US)
+		return get(handle, info, value);
+	*(long *)value = atol(getenv("CONNECTED_US"));
+	return 0;
+}
+"""
+
+
+def timeouts(folder, match, connected_us):
+	"""Returns the environment in which such requests of cpprof time out, and the file that gets a byte for each of them."""
+	source, library, log = folder / "timeouts.c", folder / "timeouts.so", folder / "timeouts.log"
+	source.write_text(TIMEOUTS)
+	subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", "-l:libcurl.so.4"], check=True)
+	log.write_text("")
+	return {"LD_PRELOAD": str(library), "MATCH": match, "LOG": str(log), "CONNECTED_US": str(connected_us)}, log
 
 
 class Server:

@@ -19,6 +19,7 @@ from attach_support import EACH, EVENT_US
 from cli_support import check_failure, done, run
 from measuring import between
 from record_support import CPPROF, MOVES, REPOSITORY, build, needs_perf, needs_two_processors
+from server_support import Server
 from store_support import rows_of
 from test_record_bad import small_disk
 from user_support import only_root, open_folder, unprivileged
@@ -250,6 +251,20 @@ class TestRecording:
 		with Agent(tmp_path, "-r", MOVES[1]) as agent:
 			agent.stop()
 		assert stored(agent.store)[0] == 2 and moves_in(agent.store) == 3 * EACH
+
+	@pytest.mark.long("the store has ten seconds for all slices")
+	def test_slow_store_and_many_slices(self, tmp_path):
+		"""Each slice alone would be in the spool within ten seconds, after five requests that the store refuses for two seconds each."""
+		(tmp_path / "spool").mkdir()
+		for number in range(3):
+			(tmp_path / "one.folded").write_text(f"main {number + 1}\n")
+			done("import", "--format", "folded", "-o", tmp_path / f"spool/slice-{number:013}.data", tmp_path / "one.folded")
+		with Server((503, {"Retry-After": "2"}, "busy")) as server:
+			with Agent(tmp_path, "-r", MOVES[1], store=f"{server.url}/none") as agent:
+				agent.process.send_signal(signal.SIGTERM)
+				assert agent.process.wait(SECONDS) == 0, agent.text()
+		assert f"the store takes too long: its slices stay in '{agent.spool}' (the next start adds them)" in agent.text()
+		assert len(list(agent.spool.glob("slice-*"))) >= 2
 
 	def test_second_signal(self, tmp_path):
 		"""It ends the agent without adding: the file is complete, and stays for the next one."""

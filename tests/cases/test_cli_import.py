@@ -21,7 +21,7 @@ def test_import_without_data(tmp_path, format_name, data):
 def test_folded_text_without_a_last_line_feed(tmp_path):
 	"""Whether it was cut cannot be known: it is read, and the profile says so."""
 	note = "the file does not end in a line feed: if it was cut, its last count is too small"
-	for text, is_open in (("main;f 12", True), ("main;f 12\n", False), ("main;g 1\nmain;f 12\r\n", False)):
+	for text, is_open in (("main;f 12", True), ("main;f 12\n", False), ("main;g 1\nmain;f 12\r\n", False), ("main;f 12\n# end", False), ("main;f 12\n\t ", False)):
 		(tmp_path / "a").write_text(text)
 		done("import", "a", directory=tmp_path)
 		assert (note in done("report", directory=tmp_path)) == is_open

@@ -171,6 +171,29 @@ def test_empty(tmp_path, name, content):
 	assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress], ids=["gzip", "zstd"])
+def test_compressed_input_without_end(pack):
+	"""An input that is refused in its first line is not read to an end that a pipe does not have."""
+	process = subprocess.Popen([CPPROF, "import", "--format", "folded", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+	block = pack(b"y\n" * (1 << 20))
+	taken = 0
+	with pytest.raises(BrokenPipeError):
+		while taken < 1 << 30: # as many bytes before compression as 1 TiB
+			taken += process.stdin.write(block)
+			process.stdin.flush()
+	process.stdin = None
+	assert b"standard input:1: expected" in process.communicate(timeout=60)[1] and process.returncode == 1
+
+
+def test_damage_is_looked_for_in_the_first_bytes(tmp_path):
+	"""Behind 64 MiB of a refused file, its damage is not looked for."""
+	for size, message in ((1 << 20, "its gzip data are damaged"), (80 << 20, "a:1: expected")):
+		packed = bytearray(gzip.compress(b"y\n" + bytes(size), 1))
+		packed[-8] ^= 1 # in the check
+		(tmp_path / "a").write_bytes(packed)
+		check_failure(run("import", "--format", "folded", "a", directory=tmp_path), message)
+
+
 # Where a text of lines may end, because its format has no end mark: behind a line. A line of folded stacks may also end within its count,
 # because many writers leave out the last line feed.
 MAY_END = {"perf-script": rb"\n\Z", "heaptrack": rb"\n\Z", "folded": rb"[ \n]\d*\Z|\n\Z"}

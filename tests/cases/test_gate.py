@@ -14,7 +14,7 @@ import pytest
 from cli_support import BUILD, CPPROF, REPOSITORY, check_failure, done, run
 from json_support import valid_json
 from measuring import ATTEMPTS, between
-from record_support import FALSE_ALARM, build, build_counted, most_by_chance, needs_perf, record
+from record_support import FALSE_ALARM, build, build_counted, most_by_chance, needs_bpf, needs_perf, record
 
 RECORD = ["record", "--backend", "preload"]
 SUMMARY = re.compile(r"cpprof: (\d+)(?: of (\d+))? recordings?, (\S+)(?: to (\S+))?: (\d+) samples?, (\d+) lost(?:, (.*))?")
@@ -391,18 +391,29 @@ def test_sums_of_samples_are_no_exact_gate(tmp_path, form):
 
 def test_one_exact_side_is_no_exact_gate(tmp_path):
 	"""Valgrind counts Ir; the other side is sampled."""
-	(tmp_path / "exact.cg").write_text("# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 200\n")
+	(tmp_path / "exact.cg").write_text("# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 200\ntotals: 1200\n")
 	(tmp_path / "sums.cg").write_text("# callgrind format\ncreator: cpprof 0\nevents: Ir\nevent: Ir : Ir (event)\nfl=a.c\nfn=main\n1 1000\nfn=parse\n2 300\ntotals: 1300\n")
 	gate = ["diff", "--functions", "--fail-above", 5]
 	for words in (["exact.cg", "sums.cg"], ["sums.cg", "exact.cg"]):
 		result = run(*gate, *words, directory=tmp_path)
 		assert result.returncode == 2 and "resource 'Ir' is the sum of an unknown number of samples" in result.stderr, result.stderr
-	(tmp_path / "more.cg").write_text((tmp_path / "exact.cg").read_text().replace("2 200", "2 300"))
+	(tmp_path / "more.cg").write_text((tmp_path / "exact.cg").read_text().replace("2 200", "2 300").replace("1200", "1300"))
 	assert run(*gate, "exact.cg", "more.cg", directory=tmp_path).returncode == 3
 
 
+def test_callgrind_files_of_samplers_are_no_exact_gate(tmp_path):
+	"""go tool pprof writes its samples in this format, without a creator; the numbers of its calls are amounts, too."""
+	for name, own in (("a", 130), ("b", 140)):
+		(tmp_path / f"{name}.cg").write_text(f"positions: instr line\nevents: cpu(ns)\n\nfl=(1) main.go\nfn=(1) main.f\n0x10 5 {own}0000\ncfn=(2) main.g\n"
+			f"calls={own} 9\n* * 900000\n\nfn=(2)\n0x20 9 900000\n")
+	for name in ("cpu(ns)", "calls"):
+		result = run("diff", "--functions", "--fail-above", 5, "-r", name, "a.cg", "b.cg", directory=tmp_path)
+		assert result.returncode == 2 and f"resource '{name}' is the sum of an unknown number of samples" in result.stderr, result.stderr
+	assert "counted exactly" not in done("report", "--functions", "a.cg", directory=tmp_path)
+
+
 def test_gate_needs_all_resources_on_both_sides(tmp_path):
-	text = "# callgrind format\nevents: {}\nfl=a.c\nfn=main\n1 1000 7\n"
+	text = "# callgrind format\ncreator: callgrind-3.19.0\nevents: {}\nfl=a.c\nfn=main\n1 1000 7\ntotals: 1000 7\n"
 	(tmp_path / "two.cg").write_text(text.format("Ir Dr"))
 	(tmp_path / "one.cg").write_text(text.format("Ir").replace(" 7\n", "\n"))
 	for words in (["two.cg", "one.cg"], ["one.cg", "two.cg"]):
@@ -421,6 +432,39 @@ def test_recording_twice_on_a_side(tmp_path):
 		result = run("diff", "--fail-above", 5, *a, "--", *b, again, directory=tmp_path)
 		assert result.returncode == 2 and f"'{b[0]}' and '{again}' are the same recording, and a side needs independent ones" in result.stderr
 	assert run("diff", *a, "--", *a, directory=tmp_path).returncode == 0
+
+
+def test_equal_counts_of_other_tools_are_several_recordings(tmp_path):
+	"""Deterministic counts are byte for byte equal in each run; one file is still one run."""
+	for name in ("a1", "a2", "b1", "b2"):
+		(tmp_path / name).write_text("# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir\nfl=a.c\nfn=main\n1 1000\ntotals: 1000\n")
+	assert "gate: no change" in done("diff", "--functions", "--fail-above", 0, "a1", "a2", "--", "b1", "b2", directory=tmp_path)
+	(tmp_path / "link").symlink_to("b1")
+	result = run("diff", "--functions", "--fail-above", 0, "a1", "a2", "--", "b1", "link", directory=tmp_path)
+	assert result.returncode == 2 and "'b1' and 'link' are the same recording" in result.stderr
+
+
+def test_selection_twice_on_a_side(tmp_path):
+	for name, hits in (("a", 1000), ("b", 1010)):
+		folded(tmp_path, f"{name}.data", f"main {hits}\n")
+		done("store", "add", "--store", "s.db", "--host", name, f"{name}.data", directory=tmp_path)
+	a, b = (f"sqlite://{tmp_path}/s.db?host={name}" for name in "ab")
+	result = run("diff", "--functions", "--fail-above", 5, a, b, "--", b, b, directory=tmp_path)
+	assert result.returncode == 2 and f"'{b}' and '{b}' are the same recording" in result.stderr, result.stderr
+
+
+def test_gate_refuses_parts_of_recordings_in_a_store(tmp_path):
+	"""The times of a selection cut a recording: none of its events is lost, and they do not depend on the machine."""
+	for name, end in (("a", 100), ("b", 200)):
+		(tmp_path / f"{name}.strace").write_text(f"9 1000.000001 read(3) = 0\n9 {1000 + end}.000001 read(3) = 0\n9 {1000 + end}.1 +++ exited with 0 +++\n")
+		done("import", "-o", f"{name}.data", f"{name}.strace", directory=tmp_path)
+		os.utime(tmp_path / f"{name}.data", (1_800_000_000,) * 2)
+		done("store", "add", "--store", "s.db", "--host", name, f"{name}.data", directory=tmp_path)
+	whole = [f"sqlite://{tmp_path}/s.db?host={name}" for name in "ab"]
+	part = f"{whole[1]}&to=@1800000050"
+	assert "gate: no change" in done("diff", "-r", "syscalls", "--functions", "--fail-above", 0, *whole, directory=tmp_path)
+	result = run("diff", "-r", "syscalls", "--functions", "--fail-above", 0, whole[0], part, directory=tmp_path)
+	assert result.returncode == 2 and f"'{part}' does not have the whole run (the selection has a part of the recording only)" in result.stderr, result.stderr
 
 
 def test_gate_refuses_incomplete_recordings(tmp_path):
@@ -496,6 +540,72 @@ def test_sampled_allocations_are_no_exact_gate(tmp_path):
 		assert run("record", "--backend", "preload", "-r", "allocs/10", "-o", f"{name}.data", "--", program, 100, directory=tmp_path).returncode == 0
 	result = run("diff", "-r", "allocs", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
 	assert result.returncode == 2 and "resource 'allocs' is sampled, and single recordings do not show" in result.stderr
+
+
+# Commands that leave a part of their run unrecorded: the recorder's pid is the command's $PPID.
+PARTS = {
+	"rm -f f g; mkfifo f g; sh -c 'echo $$ >g; read x <>f' </dev/null >/dev/null 2>&1 & read pid <g; echo $pid": "1 process that the command started still runs, unrecorded",
+	"kill -INT $$": "signal 2 (Interrupt) interrupted the command",
+	"rm -f f; mkfifo f; trap 'exit 0' INT; kill -INT $PPID; read x <>f": "signal 2 (Interrupt) interrupted the command",
+	"kill -TERM $$": "signal 15 (Terminated) ended the command",
+}
+
+
+@pytest.mark.parametrize("script", PARTS)
+def test_parts_of_runs_are_no_exact_gate(tmp_path, script):
+	"""Every allocation of a part is recorded; how long the part was is chance."""
+	for name in ("a.data", "b.data"):
+		result = run("record", "--backend", "preload", "-r", "allocs/1", "-o", name, "--", "sh", "-c", script, directory=tmp_path)
+		for pid in result.stdout.split():
+			os.kill(int(pid), signal.SIGTERM)
+	result = run("diff", "-r", "allocs", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert (result.returncode, result.stdout) == (2, ""), result.stderr
+	assert f"'a.data' does not have the whole run ({PARTS[script]}), and single recordings do not show how much" in result.stderr, result.stderr
+	# Several recordings show it.
+	for copy, name in (("a2.data", "a.data"), ("b2.data", "b.data")):
+		done("merge", "-o", copy, name, directory=tmp_path)
+	assert run("diff", "--body", "-r", "allocs", "--fail-above", 5, "a.data", "a2.data", "--", "b.data", "b2.data", directory=tmp_path).returncode == 0
+
+
+def test_part_of_an_instrumented_run(tmp_path):
+	program = build("forms.c", "-finstrument-functions")
+	for name, script in (("whole", f"{program} 100"), ("part", f"{program} 101; kill -INT $$")):
+		run("record", "--instrumented=counts", "-o", f"{name}.data", "--", "sh", "-c", script, directory=tmp_path)
+	result = run("diff", "-r", "calls", "--fail-above", 0, "whole.data", "part.data", directory=tmp_path)
+	assert result.returncode == 2 and "'part.data' does not have the whole run (signal 2 (Interrupt) interrupted the command)" in result.stderr, result.stderr
+	# The amounts themselves are exact, and differ.
+	assert "mark: * where the amount changes" in done("diff", "-r", "calls", "whole.data", "part.data", directory=tmp_path)
+
+
+@needs_bpf
+def test_windows_of_a_process_are_no_exact_gate(tmp_path):
+	process = subprocess.Popen(["sh", "-c", "while :; do cd /; done"])
+	try:
+		for name in ("a.data", "b.data"):
+			done("record", "-p", process.pid, "-r", "syscalls/1", "--duration", 0.2, "-o", name, directory=tmp_path)
+	finally:
+		process.kill()
+		process.wait()
+	result = run("diff", "-r", "syscalls", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert result.returncode == 2 and "'a.data' does not have the whole run (the recording began after its processes)" in result.stderr, result.stderr
+
+
+def test_times_are_no_exact_gate(tmp_path):
+	"""strace counts calls, which the program alone decides on, and their times, which the machine decides on too."""
+	for name, time in (("a", "0.000100"), ("b", "0.000200")):
+		(tmp_path / f"{name}.strace").write_text(f"100.000001 read(3, \"\", 4096) = 0 <{time}>\n100.100000 +++ exited with 0 +++\n")
+	result = run("diff", "-r", "syscall-time", "--fail-above", 5, "a.strace", "b.strace", directory=tmp_path)
+	assert result.returncode == 2 and "resource 'syscall-time' depends on the machine too, and single recordings do not" in result.stderr, result.stderr
+	assert "gate: no change" in done("diff", "-r", "syscalls", "--fail-above", 5, "a.strace", "b.strace", directory=tmp_path)
+
+
+def test_times_of_probes_are_no_exact_gate(tmp_path):
+	program = build("forms.c", "-finstrument-functions")
+	for name in "ab":
+		run("record", "--instrumented=paths-timed", "-o", f"{name}.data", "--", program, 100, directory=tmp_path)
+	result = run("diff", "-r", "real", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert result.returncode == 2 and "resource 'real' depends on the machine too, and single recordings do not" in result.stderr, result.stderr
+	assert "gate: no change" in done("diff", "-r", "calls", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
 
 
 def test_gate_in_json_and_csv(tmp_path):

@@ -53,6 +53,17 @@ def info(path):
 	return valid_json(done("info", "--format", "json", path))
 
 
+def test_events_of_equal_names(tmp_path):
+	"""cpu-clock is the resource cpu, which an event of a program can have as its name. Modifiers have each letter once; another word is a tracepoint's."""
+	events = {"cpu-clock": "cpu", "cpu": "cpu-2", "cpu-2": "cpu-2-2", "sdt:ee": "sdt:ee", "cycles:ppp": "cycles", "probe:upp": "probe"}
+	text = "".join(f"prog 12 1.{index}: {event}: \n\t401000 f{index} (/p/prog)\n\n" for index, event in enumerate(events))
+	(tmp_path / "a").write_text(text)
+	done("import", "-o", tmp_path / "a.data", tmp_path / "a")
+	assert [row["name"] for row in info(tmp_path / "a.data")["resources"]] == list(events.values())
+	for index, name in enumerate(events.values()):
+		assert folded(tmp_path / "a.data", name) == [f"f{index} 1"]
+
+
 @pytest.fixture
 def script(tmp_path):
 	(tmp_path / "script.txt").write_text(SCRIPT)

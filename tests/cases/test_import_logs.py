@@ -155,6 +155,24 @@ def test_number_that_the_file_does_not_have(tmp_path):
 	assert folded(path, "syscalls") == {"execve": 1, "fork": 1, "close": 1} and folded(path, "syscalls", "--thread", "11") == {"close": 1}
 
 
+@pytest.mark.parametrize("text, tid, calls", [
+	# Without -f: the process and the thread that it makes are not traced.
+	("execve(\"/bin/a\", [], 0x1) = 0\nclone(flags=SIGCHLD) = 13\nclone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 14\nread(1) = 1\n+++ exited with 0 +++\n", None, {}),
+	("strace: Process 9 attached\nclone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 10\nread(1) = 1\n", 9, {"clone3": 1, "read": 1}),
+	("9 clone(flags=SIGCHLD) = 10\n9 read(1) = 1\n", 9, {"clone": 1, "read": 1}),
+	# With -f -q: the number of the first thread does not appear.
+	("clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 10\n[pid 10] read(1) = 1\n", 10, {"read": 1}),
+])
+def test_threads_that_are_not_traced(tmp_path, text, tid, calls):
+	"""The profile has the threads of which the file has lines, and no process 0."""
+	path = imported(tmp_path, text)
+	found = info(path)
+	assert [(row["pid"], row["tid"]) for row in found["threads"]] == ([(tid, tid)] if tid else [])
+	assert [row["pid"] for row in found["processes"]] == ([tid] if tid else [])
+	assert not tid or folded(path, "syscalls", "--thread", str(tid)) == calls
+	assert sum(folded(path, "syscalls").values()) == text.count(" = ")
+
+
 def test_lines_of_the_program_are_left_out(tmp_path):
 	path = imported(tmp_path, "close(1) = 0\nhello, world\nwrite(1\nclose(2) = 0\n")
 	assert folded(path, "syscalls") == {"close": 2}

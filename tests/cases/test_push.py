@@ -11,7 +11,7 @@ from cli_support import check_failure, done, run
 from json_support import valid_json
 from otlp_support import Otlp
 from pprof_support import Pprof
-from server_support import Server
+from server_support import Server, timeouts
 
 ALL = ["--threshold", "0", "--limit", "0", "--format", "json"]
 
@@ -86,6 +86,16 @@ def test_a_profile_without_a_start_has_the_time_of_its_file(tmp_path):
 	assert exported == body and (1_700_000_000 * 10**9).to_bytes(8, "little") in exported
 
 
+def test_a_file_of_a_far_year_has_the_present_time(tmp_path):
+	"""Its time is more than 2^63 ns after 1970."""
+	path = tmp_path / "a.folded"
+	path.write_text("main;parse 30\n")
+	os.utime(path, (13_600_000_000,) * 2)
+	with Server() as server:
+		assert run("push", server.url, path).returncode == 0
+	assert os.stat(tmp_path).st_ctime - 1 <= int(query(server.requests[0][0])[1]["from"]) < 4_000_000_000
+
+
 def test_a_receiver_of_otlp_gets_the_bytes_of_export(profiles):
 	path = profiles / "whole.data"
 	with Server() as server:
@@ -135,6 +145,15 @@ def test_nobody_listens(profiles):
 		url = server.url
 	check_failure(run("push", "--retries", "1", url.replace("http://", "http://user:secret@"), profiles / "forms.data"), f"to {url}/ingest: ", "after 2 attempts; the profile is kept")
 	assert "secret" not in run("push", "--retries", "0", url.replace("http://", "http://user:secret@"), profiles / "forms.data").stderr
+
+
+@pytest.mark.parametrize("connected_us, attempts", [(0, 3), (1, 1)])
+def test_a_stall_is_not_repeated(profiles, tmp_path, connected_us, attempts):
+	"""Both are one error of libcurl: the connection took too long, or the server did not answer."""
+	environment, log = timeouts(tmp_path, "/ingest", connected_us)
+	result = run("push", "--retries", "2", "http://127.0.0.1:1", profiles / "forms.data", **environment)
+	check_failure(result, f"(after {attempts} attempt{'s' if attempts > 1 else ''}; the profile is kept)")
+	assert log.read_text() == "x" * attempts
 
 
 def test_usage(profiles):

@@ -156,3 +156,12 @@ def test_a_label_of_the_program_counts_in_place_of_its_source(profiles, store, t
 	assert [entry["labels"] for entry in result["entries"]] == [{"host": "other"}]
 	(result,) = valid_json(done("report", "--by-label", *words))["results"]
 	assert all("service" not in entry["labels"] for entry in result["entries"])
+
+
+def test_windows_are_of_whole_buckets(tmp_path):
+	"""Others would have three and four buckets in turns."""
+	done("store", "init", "--store", "s.db", "--bucket", "3s", directory=tmp_path)
+	for window, longer in (("10s", "12s"), ("1m", None), ("61s", "63s")):
+		result = run("regress", "--store", "s.db", "--window", window, directory=tmp_path)
+		message = f"a window of {window} is no multiple of the store's buckets of 3 s (--window {longer})"
+		assert (result.returncode == 2 and message in result.stderr) if longer else "multiple" not in result.stderr, result.stderr

@@ -4,6 +4,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections import Counter
@@ -199,6 +200,9 @@ def test_findings_of_recordings_are_one(profiles, store, tmp_path):
 def test_a_store_is_no_profile(profiles, tmp_path):
 	add(profiles, tmp_path / "s.db", "whole.data")
 	check_failure(run("report", "s.db", directory=tmp_path), "cannot open 's.db': it is a store (--store FILE reads it)")
+	with sqlite3.connect(tmp_path / "other.db") as other:
+		other.execute("CREATE TABLE t(x)")
+	check_failure(run("report", "other.db", directory=tmp_path), "cannot open 'other.db': it is not a cpprof profile, and its format is unknown")
 
 
 def test_too_many_labels(profiles, tmp_path):
@@ -212,9 +216,14 @@ def test_too_many_labels(profiles, tmp_path):
 
 
 def test_a_file_of_a_far_year(profiles, tmp_path):
+	"""whole.data states its start itself, and an import does not."""
+	(tmp_path / "a.folded").write_text("main 1\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
 	shutil.copy(profiles / "whole.data", tmp_path)
-	os.utime(tmp_path / "whole.data", (13_600_000_000,) * 2)
-	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data"), "the file's time is out of range (touch sets it)")
+	for name in ("a.data", "whole.data"):
+		os.utime(tmp_path / name, (13_600_000_000,) * 2)
+	check_failure(run("store", "add", "--store", tmp_path / "s.db", tmp_path / "a.data"), "the file's time is out of range (touch sets it)")
+	assert "added 1 recording" in run("store", "add", "--store", tmp_path / "s.db", tmp_path / "whole.data").stderr
 
 
 def test_ranges_of_time_add_up(store, tmp_path):

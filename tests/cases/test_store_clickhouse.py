@@ -8,7 +8,7 @@ import time
 import pytest
 from clickhouse_support import ClickHouse, ClickHouseStore, cluster, free_ports
 from cli_support import CPPROF, check_failure, done, run
-from server_support import Server
+from server_support import Server, timeouts
 from store_support import HITS, add, block_of, names, without_suffixes
 
 pytestmark = pytest.mark.needs("clickhouse-server")
@@ -49,6 +49,15 @@ def test_names_are_stored_again_before_pruning_may_remove_them(store, tmp_path):
 	add(tmp_path, store, folded(tmp_path, "b", "main;parse;read 7\n"))
 	for table in NAMES:
 		assert store.rows(f"SELECT max(seen) > now() - 1000 FROM {table}") == [["1"]]
+
+
+@pytest.mark.parametrize("connected_us, attempts", [(0, 5), (1, 1)])
+def test_a_stalled_insertion_is_not_repeated(store, tmp_path, connected_us, attempts):
+	data = folded(tmp_path, "a", "main;parse 3\n")
+	add(tmp_path, store, data)
+	environment, log = timeouts(tmp_path, "INSERT%20INTO%20hits", connected_us)
+	check_failure(run("store", "add", "--store", store, folded(tmp_path, "b", "main;parse 7\n"), **environment), "cannot write store")
+	assert log.read_text() == "x" * attempts and export(store) == {"main;parse": 3}
 
 
 def columns_of(store, table, changed, value):

@@ -223,7 +223,7 @@ static void wait_for_target(struct counted_run *run)
 		if (poll(descriptors, 2, -1) < 0)
 			descriptors[1].revents = 0; /* interrupted: poll did not set it */
 		while (target_signals_next(run->signal_fd, &signal))
-			target_signals_pass(&signal, run->target.pid);
+			target_interrupt(&run->target, &signal);
 	}
 	target_reap(&run->target);
 	run->result->status = run->target.status;

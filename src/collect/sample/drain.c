@@ -112,7 +112,7 @@ static void handle_signal(struct run *run)
 		if (!run->path)
 			run->done = true; /* a process that we did not start keeps running */
 		else
-			target_signals_pass(&info, run->target.pid);
+			target_interrupt(&run->target, &info);
 	}
 }
 

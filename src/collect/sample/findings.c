@@ -187,6 +187,17 @@ static void add_losses(struct run *run)
 			    "the code of a process could not be loaded into the kernel {# time|# times}");
 }
 
+/* Reports that the recording did not begin and end with the command. target_add_finding reports signals. */
+static void add_part(struct run *run)
+{
+	const char *reason = run->options->everything ? "the recording has the processes of the whole machine"
+			     : !run->path             ? "the recording began after its processes"
+			     : !run->target.ended     ? "the recording ended before the command"
+						      : NULL;
+	if (reason)
+		finding_add_part(run->sink.profile, reason);
+}
+
 /* Names the first interpreter whose functions are not shown. */
 static void add_interpreters(struct run *run)
 {
@@ -247,6 +258,7 @@ void run_add_findings(struct run *run)
 	add_deviations(run);
 	add_costly(run);
 	add_losses(run);
+	add_part(run);
 	add_restrictions(run);
 	add_interpreters(run);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -274,7 +275,16 @@ void target_reap(struct target *target)
 	int signal = got == target->pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (got == target->pid)
 		target->status = signal ? 128 + signal : WEXITSTATUS(status);
-	target->killed_by = signal == SIGINT || signal == SIGPIPE ? 0 : signal;
+	bool is_unreported = signal == SIGINT || signal == SIGPIPE;
+	target->killed_by = is_unreported ? 0 : signal;
+	if (is_unreported)
+		target->interrupted_by = signal;
+}
+
+void target_interrupt(struct target *target, const struct signalfd_siginfo *signal)
+{
+	target->interrupted_by = (int)signal->ssi_signo;
+	target_signals_pass(signal, target->pid);
 }
 
 void target_add_finding(const struct target *target, struct profile *profile)
@@ -282,6 +292,9 @@ void target_add_finding(const struct target *target, struct profile *profile)
 	if (target->killed_by)
 		finding_add(profile, FINDING_COMMAND_KILLED, 0, "signal %d (%s) ended the command", target->killed_by,
 			    strsignal(target->killed_by));
+	else if (target->interrupted_by)
+		finding_add(profile, FINDING_PART_OF_RUN, 0, "signal %d (%s) interrupted the command",
+			    target->interrupted_by, strsignal(target->interrupted_by));
 }
 
 void target_release(struct target *target)

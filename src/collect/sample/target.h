@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+struct signalfd_siginfo;
+
 struct target {
 	pid_t pid;
 	int pidfd;   /* readable or hung up when the process has ended (target_end_open) */
@@ -23,6 +25,7 @@ struct target {
 	uint64_t user_ns, system_ns; /* CPU time with the children that it waited for, once it has ended */
 	int status;                  /* as in a shell: 0 to 255, 128 + N for a signal */
 	int killed_by;               /* the signal; 0: none, or one that a shell does not report */
+	int interrupted_by;          /* a signal that asked it to end, or ended it and is not reported; 0: none */
 };
 
 /* Finds the file of the command `name` (in PATH, as a shell does) and checks that it can be run and
@@ -55,7 +58,10 @@ int target_exec(struct target *target, const char *path, struct error *error);
 /* Waits for the end of the target, and stores its exit status and CPU time. */
 void target_reap(struct target *target);
 
-/* Adds the signal that ended the target to the findings. */
+/* Passes a signal of ours on to the target, unless the terminal has sent it there already. */
+void target_interrupt(struct target *target, const struct signalfd_siginfo *signal);
+
+/* Adds the signal that ended the target, or asked it to end, to the findings. */
 void target_add_finding(const struct target *target, struct profile *profile);
 
 /* Ends a target that was not let go, and closes the descriptors. */

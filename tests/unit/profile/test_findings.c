@@ -102,6 +102,49 @@ static void test_sums(void **state)
 	profile_free(two);
 }
 
+/* Adds up recordings that have one finding each, with these counts, and compares the sum. */
+static void assert_sum(enum finding_code code, const char *format, const uint64_t counts[3], const char *expected,
+		       uint64_t expected_count)
+{
+	struct profile *sum = profile_new();
+	for (size_t i = 0; i < 3 && counts[i] > 0; i++) {
+		struct profile *one = profile_new();
+		finding_add(one, code, counts[i], format, 7);
+		assert_int_equal(findings_sum(sum, one), 0);
+		profile_free(one);
+	}
+	assert_int_equal(sum->finding_count, 1);
+	assert_string_equal(text_of(sum, 0), expected);
+	assert_int_equal(sum->findings[0].count, expected_count);
+	profile_free(sum);
+}
+
+/* Rates and sizes do not add up, and a sum of findings in the singular and in the plural is one finding. */
+static void test_sums_of_counts(void **state)
+{
+	(void)state;
+	static const char running[] = "{# process|# processes} that the command started still {runs|run}, limit %d";
+	static const char refused[] = "{# process was|# processes were} not recorded: {it belongs|they belong} to %d";
+	static const char libraries[] = "{# library has|# libraries have} a malloc of {its|their} own: %d";
+	static const char costly[] = "# samples a second slow the program %d";
+	assert_sum(FINDING_PROCESSES_STILL_RUNNING, running, (const uint64_t[3]){ 1, 1 },
+		   "1 process that the command started still runs, limit 7 (in each of 2 recordings)", 2);
+	assert_sum(FINDING_PROCESSES_STILL_RUNNING, running, (const uint64_t[3]){ 1, 1, 1 },
+		   "1 process that the command started still runs, limit 7 (in each of 3 recordings)", 3);
+	assert_sum(FINDING_PROCESSES_STILL_RUNNING, running, (const uint64_t[3]){ 1, 1, 4 },
+		   "6 processes that the command started still run, limit 7", 6);
+	assert_sum(FINDING_PROCESSES_STILL_RUNNING, running, (const uint64_t[3]){ 2, 1, 1 },
+		   "4 processes that the command started still run, limit 7", 4);
+	assert_sum(FINDING_PROCESSES_NOT_RECORDED, refused, (const uint64_t[3]){ 1, 2 },
+		   "3 processes were not recorded: they belong to 7", 3);
+	assert_sum(FINDING_ALLOCATORS_UNCOUNTED, libraries, (const uint64_t[3]){ 7, 1, 7 },
+		   "15 libraries have a malloc of their own: 7", 15);
+	assert_sum(FINDING_SAMPLES_COSTLY, costly, (const uint64_t[3]){ 43551, 45508, 100 },
+		   "45508 samples a second slow the program 7 (in one of several recordings)", 45508);
+	assert_sum(FINDING_SAMPLES_COSTLY, costly, (const uint64_t[3]){ 43551, 43551 },
+		   "43551 samples a second slow the program 7", 43551);
+}
+
 static void test_order(void **state)
 {
 	(void)state;
@@ -425,23 +468,15 @@ static void test_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_merging),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_closing),
-		cmocka_unit_test(test_traced),
-		cmocka_unit_test(test_quality),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_unknown_code),
-		cmocka_unit_test(test_older_notes),
-		cmocka_unit_test(test_soundness),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_docs),
-		cmocka_unit_test(test_codes),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_guessed_paths_are_rooted),
+		cmocka_unit_test(test_texts),       cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_sums),        cmocka_unit_test(test_sums_of_counts),
+		cmocka_unit_test(test_order),       cmocka_unit_test(test_closing),
+		cmocka_unit_test(test_traced),      cmocka_unit_test(test_quality),
+		cmocka_unit_test(test_shares),      cmocka_unit_test(test_unknown_code),
+		cmocka_unit_test(test_older_notes), cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_docs),
+		cmocka_unit_test(test_codes),       cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_samples),     cmocka_unit_test(test_guessed_paths_are_rooted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
