@@ -77,11 +77,12 @@ struct reader {
 	uint64_t time_ns;          /* in the profile; 0: lines have no times */
 	uint64_t start_ns, now_ns; /* as printed, of the first line and of this one */
 	bool has_time;
-	bool has_calls;        /* a line had a call that returned */
-	bool in_summary;       /* the table of -c or -C has begun */
-	struct buffer carried; /* the beginning of a line that a message interrupted */
-	uint64_t skipped;      /* lines that are not strace's, or cut */
-	uint32_t calls, spent; /* resources; PROFILE_NONE: not yet added */
+	bool has_calls;                /* a line had a call that returned */
+	bool in_summary;               /* the table of -c or -C has begun */
+	struct buffer carried;         /* the beginning of a line that messages interrupted */
+	struct buffer carried_threads; /* uint32_t: the threads of these messages, which follow the line */
+	uint64_t skipped;              /* lines that are not strace's, or cut */
+	uint32_t calls, spent;         /* resources; PROFILE_NONE: not yet added */
 };
 
 /* --- threads --- */
@@ -438,31 +439,38 @@ static const char *attached_message(const char *line)
 	return end > number && strcmp(end, " attached") == 0 ? message : NULL;
 }
 
-/* Notes the thread of a message. */
-static int attach(struct reader *reader, const char *message)
+/* Notes a thread to which strace has attached. */
+static int attach(struct reader *reader, uint32_t tid)
 {
-	uint64_t tid;
-	if (!message || !input_text_number(message + strlen(ATTACHED), UINT32_MAX, &tid))
-		return 0;
-	if (reader->thread_count == 0 && reader->first_tid == 0 && reader->carried.size == 0) {
-		reader->first_tid = (uint32_t)tid;
-		return 0;
-	}
 	uint32_t index = hash_map_get(&reader->by_tid, tid);
 	if (index != HASH_MAP_NONE && !reader->threads[index].is_traced)
 		set_traced(reader, index);
 	return hash_map_put(&reader->attached, tid, 0) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
 }
 
-/* strace prints the message about a new process within a line that it has begun for another one, if both are printed to one place. Keeps what
- * stands before the message; the line goes on behind the line feed, where another message may stand. Returns whether the line ends in a message that
- * is within another line. */
-static bool carry(struct reader *reader, const char *line, const char *message)
+/* strace prints the message about a new process within a line that it has begun for another one, if both are printed to one place. Keeps the thread,
+ * and what stands before the message; the line goes on behind the line feed, where another message may stand. */
+static void carry(struct reader *reader, const char *line, const char *message, uint32_t tid)
 {
-	if (!message || (message == line && reader->carried.size == 0))
-		return false;
 	buffer_append(&reader->carried, line, (size_t)(message - line));
-	return true;
+	buffer_append(&reader->carried_threads, &tid, sizeof(tid));
+}
+
+/* Reads a message, which begins within the line or with it. */
+static int read_attached(struct reader *reader, const char *line, const char *message)
+{
+	uint64_t tid;
+	if (!input_text_number(message + strlen(ATTACHED), UINT32_MAX, &tid)) {
+		reader->skipped++;
+		return 0;
+	}
+	if (message != line || reader->carried.size > 0)
+		carry(reader, line, message, (uint32_t)tid);
+	else if (reader->thread_count == 0 && reader->first_tid == 0)
+		reader->first_tid = (uint32_t)tid;
+	else
+		return attach(reader, (uint32_t)tid);
+	return 0;
 }
 
 static int read_joined(struct reader *reader, const char *line, size_t length)
@@ -471,7 +479,15 @@ static int read_joined(struct reader *reader, const char *line, size_t length)
 	buffer_append_byte(&reader->carried, 0);
 	int code = buffer_error(&reader->carried) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY)
 						      : read_text(reader, (const char *)reader->carried.bytes);
+	if (code == 0 && buffer_error(&reader->carried_threads) < 0)
+		code = import_tree_fail(&reader->tree, ERROR_MEMORY);
+	for (size_t at = 0; at < reader->carried_threads.size && code == 0; at += sizeof(uint32_t)) {
+		uint32_t tid;
+		memcpy(&tid, reader->carried_threads.bytes + at, sizeof(tid));
+		code = attach(reader, tid);
+	}
 	buffer_clear(&reader->carried);
+	buffer_clear(&reader->carried_threads);
 	return code;
 }
 
@@ -559,9 +575,8 @@ static int read_line(void *context, char *line, size_t length)
 	if (reader->in_summary)
 		return read_summary(reader, line);
 	const char *message = attached_message(line);
-	code = attach(reader, message);
-	if (code < 0 || carry(reader, line, message))
-		return code;
+	if (message)
+		return read_attached(reader, line, message);
 	return reader->carried.size > 0 ? read_joined(reader, line, length) : read_text(reader, line);
 }
 
@@ -606,6 +621,7 @@ static struct profile *strace_import(FILE *in, const char *name, const char *ima
 	struct reader reader = { .thread = PROFILE_NONE, .unnumbered = PROFILE_NONE, .spent = PROFILE_NONE };
 	buffer_init(&reader.name);
 	buffer_init(&reader.carried);
+	buffer_init(&reader.carried_threads);
 	hash_map_init(&reader.by_tid);
 	hash_map_init(&reader.attached);
 	int code = import_tree_open(&reader.tree, name, error);
@@ -621,6 +637,7 @@ static struct profile *strace_import(FILE *in, const char *name, const char *ima
 	hash_map_release(&reader.attached);
 	buffer_release(&reader.name);
 	buffer_release(&reader.carried);
+	buffer_release(&reader.carried_threads);
 	return import_tree_close(&reader.tree, code);
 }
 

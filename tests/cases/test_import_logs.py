@@ -238,6 +238,25 @@ def test_log_among_the_messages(tmp_path):
 	assert [row["name"] for row in found["processes"]] == ["threads"] and len(found["threads"]) == 9
 
 
+def test_message_of_another_thread_within_a_line(tmp_path):
+	"""The line without a number is of the thread that lived when it began, although it ends behind a message about another thread."""
+	path = imported(tmp_path, """\
+execve("./threads", ["./threads"], 0x7ffd /* 9 vars */) = 0
+clone3({flags=CLONE_VM|CLONE_THREAD}strace: Process 12 attached
+ => {parent_tid=[12]}, 88) = 12
+[pid 11] clone3({flags=CLONE_VM|CLONE_THREAD} => {parent_tid=[13]}, 88) = 13
+[pid 12] +++ exited with 0 +++
+clone3({flags=CLONE_VM|CLONE_THREAD}strace: Process 14 attached
+strace: Process 13 attached
+ => {parent_tid=[14]}, 88) = 14
+[pid 13] getpid() = 11
+[pid 14] getpid() = 11
+""")
+	assert [row["name"] for row in info(path)["processes"]] == ["threads"]
+	assert [row["tid"] for row in info(path)["threads"]] == [11, 12, 13, 14]
+	assert by_call(path, "syscalls") == {"execve": 1, "clone3": 3, "getpid": 2}
+
+
 def test_summary_of_strace(tmp_path):
 	for words in (["-c"], ["-c", "-w", "-f"]):
 		subprocess.run(["strace", *words, "-o", "log", "sh", "-c", "ls /absent; true"], cwd=tmp_path, check=False, capture_output=True)
