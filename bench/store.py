@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 from imports import seconds # noqa: E402
 from peers import CPPROF # noqa: E402
 
-RECORDINGS, PATHS = 64, 20000
+RECORDINGS, PATHS, STORES = 64, 20000, 5
 KINDS = {"recordings": 12500, "slices": 1000} # their rows
 IN_MEMORY = Path("/dev/shm")
 
@@ -64,12 +64,13 @@ def measure_adding(store, files, rows, server):
 	return len(files) * rows / used
 
 
-def measure(store, files, server, rounds):
-	"""{figure: value} of a store that does not exist yet. `files`: those of each kind."""
-	subprocess.run([CPPROF, "store", "init", "--store", store], check=True, stderr=subprocess.DEVNULL)
+def measure(stores, files, server, rounds):
+	"""{figure: value} of stores that do not exist yet: medians. `files`: those of each kind."""
+	for store in stores:
+		subprocess.run([CPPROF, "store", "init", "--store", store], check=True, stderr=subprocess.DEVNULL)
 	figures = {}
 	for kind, rows in KINDS.items():
-		figures[f"rows per CPU s of {kind}"] = measure_adding(store, files[kind], rows, server)
+		figures[f"rows per CPU s of {kind}"] = statistics.median(measure_adding(store, files[kind], rows, server) for store in stores)
 		if kind == "recordings":
 			stats = subprocess.run([CPPROF, "store", "stats", "--store", store], check=True, capture_output=True, text=True).stdout
 			figures["bytes per row"] = float(stats.rpartition(", ")[2].split()[0])
@@ -86,11 +87,11 @@ def all_figures(folder, rounds):
 	for kind, rows in KINDS.items():
 		(folder / kind).mkdir()
 		files[kind] = list(make_recordings(folder / kind, rows))
-	figures = {"SQLite": measure(str(folder / "store.db"), files, None, rounds)}
+	figures = {"SQLite": measure([str(folder / f"store{number}.db") for number in range(STORES)], files, None, rounds)}
 	if SERVER:
 		server = ClickHouse(folder / "server")
 		try:
-			figures["ClickHouse"] = measure(server.url("bench"), files, server.process, rounds)
+			figures["ClickHouse"] = measure([server.url(f"bench{number}") for number in range(STORES)], files, server.process, rounds)
 		finally:
 			server.kill()
 	return figures
