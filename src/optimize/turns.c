@@ -186,7 +186,7 @@ static bool is_same(const struct output *a, const struct output *b)
 int optimize_compare(const char *const *folders, size_t count, const char *workload, enum optimize_output *outputs,
 		     struct error *error)
 {
-	struct output first, again, output;
+	struct output first = { 0 }, again = { 0 }, output = { 0 };
 	int code = take_output(folders[0], workload, 0, &first, error);
 	if (code == 0)
 		code = take_output(folders[0], workload, 0, &again, error);
