@@ -299,7 +299,8 @@ def test_optimize_with_gcc(tmp_path):
 	made = folder / "cpprof.optimize"
 	kept = re.search(r"^Kept +(\S+)", result.stdout, re.MULTILINE)[1]
 	assert kept == (made / "best").readlink().name and (made / "best/generic").exists()
-	assert re.findall(r"^ .*  (own|before|gcc-profile)\b", result.stdout.partition("Builds")[2], re.MULTILINE) == ["own", "before", "gcc-profile"]
+	table = result.stdout.partition("\nBuilds")[2].partition("\n\n")[0] # behind it may be another one, of what a kept profile changed
+	assert re.findall(r"^ .*  (own|before|gcc-profile)\b", table, re.MULTILINE) == ["own", "before", "gcc-profile"]
 	assert "-fauto-profile" not in (made / "before.compiled").read_text()
 	assert not (made / "own.compiled").exists()
 	flags = ["gcc", "-g", f"-fauto-profile={made / 'gcc-profile.profile'}"]
