@@ -237,5 +237,6 @@ const struct command command_diff = {
 		"error.",
 	.argument_min = 2,
 	.argument_max = SIZE_MAX,
+	.takes_sums = view_takes_sums,
 	.run = run,
 };

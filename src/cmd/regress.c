@@ -20,6 +20,7 @@
 #include "cmd/pager_output.h"
 #include "cmd/report_options.h"
 #include "cmd/store_options.h"
+#include "cmd/view_options.h"
 #include "reports/regress.h"
 #include "store/store.h"
 #include "store/times.h"
@@ -477,5 +478,6 @@ const struct command command_regress = {
 	.words = view_option_words,
 	.exit_status = "0: done, and nothing uses more; 3: an entry does; 1: failure; 2: usage error.",
 	.argument_max = 0,
+	.takes_sums = view_takes_sums,
 	.run = run,
 };

@@ -140,6 +140,13 @@ static int check(const struct invocation *invocation)
 	return status == EXIT_DONE ? check_files(invocation, &choice) : status;
 }
 
+static bool takes_sums(const struct invocation *invocation)
+{
+	struct report_choice choice;
+	return choose(invocation, &choice) == EXIT_DONE &&
+	       !(choice.report->needs & (REPORT_NEEDS_OWNERS | REPORT_NEEDS_ADDRESSES)) && view_takes_sums(invocation);
+}
+
 static int print(const struct invocation *invocation, const struct render_options *options, const struct report *report,
 		 const struct results *results)
 {
@@ -291,5 +298,6 @@ const struct command command_report = {
 	.needs = NEEDS_PROFILE,
 	.argument_max = SIZE_MAX,
 	.check = check,
+	.takes_sums = takes_sums,
 	.run = run,
 };

@@ -204,16 +204,10 @@ static struct profile *select_needed(struct store *store, struct store_selection
 	return store_select(store, selection, error);
 }
 
-static struct profile *open_selection(char *url, const char *const *resources, size_t resource_count, bool has_sources,
-				      struct error *error)
+/* `selection`: what the command needs, of all recordings and times. */
+static struct profile *open_selection(char *url, const struct store_selection *selection, struct error *error)
 {
-	struct query query = { .selection = { .from_unix_ns = INT64_MIN,
-					      .to_unix_ns = INT64_MAX,
-					      .has_sources = has_sources,
-					      .resources = resources,
-					      .resource_count = resource_count,
-					      .memory = memory_limit() },
-			       .now_s = time(NULL) };
+	struct query query = { .selection = *selection, .now_s = time(NULL) };
 	char *mark = strchr(url, '?');
 	if (mark)
 		*mark = '\0';
@@ -255,11 +249,20 @@ struct profile *store_options_select(const struct invocation *invocation, const 
 	const char **words = calloc(invocation->use_count + 1, sizeof(*words));
 	struct profile *profile = NULL;
 	progress_begin("reading the store", PROGRESS_AFTER_MS);
-	if (copy && words)
-		profile = open_selection(copy, words, named_resources(invocation, words), wants_sources(invocation),
-					 error);
-	else
+	if (copy && words) {
+		const struct command *command = invocation->command;
+		const struct store_selection selection = { .from_unix_ns = INT64_MIN,
+							   .to_unix_ns = INT64_MAX,
+							   .has_sources = wants_sources(invocation),
+							   .is_sum = command->takes_sums &&
+								     command->takes_sums(invocation),
+							   .resources = words,
+							   .resource_count = named_resources(invocation, words),
+							   .memory = memory_limit() };
+		profile = open_selection(copy, &selection, error);
+	} else {
 		error_memory(error);
+	}
 	progress_end();
 	free(copy);
 	free(words);

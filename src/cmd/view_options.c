@@ -47,7 +47,25 @@ const struct setting *view_setting(const struct command_option *option)
 	return option->id < OPTION_OWN ? setting_of_option(option->name) : NULL;
 }
 
-/* Reads the settings of the command line. A store has selected by the times already. */
+/* Returns the setting of an option of this command line, or NULL. A store has selected by the times already. */
+static const struct setting *used_setting(const struct invocation *invocation, size_t use)
+{
+	const struct setting *setting = view_setting(invocation->uses[use].option);
+	bool is_done = setting && setting->bit == SETTING_TIME && option_given(invocation, STORE_URL);
+	return is_done ? NULL : setting;
+}
+
+bool view_takes_sums(const struct invocation *invocation)
+{
+	bool takes = true;
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct setting *setting = used_setting(invocation, i);
+		takes = takes && !(setting && (setting->bit & SETTING_HITS & ~SETTING_LABEL));
+	}
+	return takes;
+}
+
+/* Reads the settings of the command line. */
 static int read_settings(struct view_request *request, const struct invocation *invocation,
 			 const struct profile *profile, struct error *error)
 {
@@ -55,8 +73,8 @@ static int read_settings(struct view_request *request, const struct invocation *
 	size_t count = 0;
 	for (size_t i = 0; texts && i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
-		const struct setting *setting = view_setting(use->option);
-		if (setting && !(setting->bit == SETTING_TIME && option_given(invocation, STORE_URL)))
+		const struct setting *setting = used_setting(invocation, i);
+		if (setting)
 			texts[count++] = (struct setting_text){ setting, use->option->value ? use->value : "on" };
 	}
 	int result = texts ? settings_read(&request->settings, profile, texts, count, error)

@@ -98,6 +98,9 @@ word_at *document_option_words(int id);
 /* Returns the setting of a shared option, or NULL if it is none. */
 const struct setting *view_setting(const struct command_option *option);
 
+/* Returns whether no option chooses by the thread, process or time of a hit. A store has selected by the times already. */
+bool view_takes_sums(const struct invocation *invocation);
+
 /* The values of the shared options. */
 struct view_request {
 	struct settings settings; /* its view's `resource` is set for each of the resources in turn */

@@ -84,5 +84,6 @@ const struct command command_whatif = {
 	.needs = NEEDS_PROFILE | NEEDS_PROFILE_BEFORE_TERMS,
 	.argument_min = 1,
 	.argument_max = SIZE_MAX,
+	.takes_sums = view_takes_sums,
 	.run = run,
 };

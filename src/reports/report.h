@@ -40,6 +40,7 @@ enum report_needs {
 	REPORT_DIVIDES = 1 << 2,
 	/* Shows figures of all ranks of a job. Combined with a list, it shows the entries of that list. */
 	REPORT_OVER_RANKS = 1 << 3,
+	REPORT_NEEDS_OWNERS = 1 << 4, /* the threads and processes of hits */
 };
 
 struct report_request;

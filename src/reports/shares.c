@@ -168,6 +168,7 @@ const struct report report_threads = {
 	.command = "by-thread",
 	.help = "The share of each thread",
 	.summary = "the share of each thread",
+	.needs = REPORT_NEEDS_OWNERS,
 	.refuses = { { SETTING_BY | REPORT_GROUP | SETTING_ZEROS, "it shows threads" } },
 	.parts = { { "Thread Profile", &result_shares, build_threads } },
 };
@@ -186,6 +187,7 @@ const struct report report_processes = {
 	.command = "by-process",
 	.help = "The share of each process",
 	.summary = "the share of each process",
+	.needs = REPORT_NEEDS_OWNERS,
 	.refuses = { { SETTING_BY | REPORT_GROUP | SETTING_ZEROS, "it shows processes" } },
 	.parts = { { "Process Profile", &result_shares, build_processes } },
 };
@@ -203,6 +205,7 @@ const struct report report_process_tree = {
 	.help = "The share of each process with the processes that it started; equal names below one parent are one "
 		"row",
 	.summary = "the share of each process with those that it started",
+	.needs = REPORT_NEEDS_OWNERS,
 	.refuses = { { SETTING_BY | REPORT_GROUP | SETTING_ZEROS, "it shows processes" } },
 	.parts = { { "Process Tree", &result_shares, build_tree } },
 };

@@ -437,6 +437,7 @@ static const struct result_type type = {
 const struct report report_summary = {
 	.name = "summary",
 	.summary = "what was recorded, what is hot, and what to ask next",
+	.needs = REPORT_NEEDS_OWNERS,
 	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
 		       "it is one screen" } },
 	.fixes_by = true,

@@ -59,6 +59,23 @@ int assemble_init(struct assemble *assemble, const struct store_selection *selec
 	return assemble->profile ? 0 : assemble_fail(assemble, ERROR_MEMORY);
 }
 
+/* Returns whether the selection allows the memory of so many hits. */
+static bool has_room(const struct assemble *assemble, size_t hits)
+{
+	uint64_t memory = assemble->selection->memory;
+	return !memory || hits <= memory / sizeof(struct profile_hit);
+}
+
+int assemble_refuse_hits(const struct assemble *assemble, int code)
+{
+	if (code != ERROR_LIMIT || assemble->selection->remedy)
+		return assemble_fail(assemble, code);
+	return error_set(assemble->error, ERROR_LIMIT,
+			 "cannot read the store: its samples need more than the allowed memory "
+			 "(--memory, or select fewer: --service, --host, --from%s)",
+			 assemble->selection->is_sum ? "" : "; a report of call paths needs less: report --down main");
+}
+
 /* The totals of a part of a recording are not known. */
 static int cut_totals(struct profile *profile)
 {
@@ -84,6 +101,12 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 	free(assemble->frames);
 	free(assemble->chosen);
 	if (status == 0) {
+		status = row_sums_put(&assemble->sums, profile, assemble->selection->memory);
+		if (status < 0)
+			assemble_refuse_hits(assemble, status);
+	}
+	row_sums_release(&assemble->sums);
+	if (status == 0) {
 		profile->symbolized = true;
 		if (assemble->part_count > 1)
 			quality_sum_findings(profile);
@@ -102,7 +125,8 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 int assemble_check_found(const struct assemble *assemble, const char *store)
 {
 	const struct store_selection *selection = assemble->selection;
-	bool is_empty = assemble->part_count == 0 || (selection->labels.count > 0 && assemble->profile->hit_count == 0);
+	bool has_hits = assemble->profile->hit_count > 0 || assemble->sums.count > 0;
+	bool is_empty = assemble->part_count == 0 || (selection->labels.count > 0 && !has_hits);
 	return is_empty ? error_set(assemble->error, ERROR_NOT_FOUND,
 				    "no recording of store '%s' matches the selection (cpprof store stats)", store)
 			: 0;
@@ -286,6 +310,37 @@ static uint32_t thread_of(const struct assemble *assemble, const struct assemble
 	return row->thread < 0 ? PROFILE_NONE : assemble->parts[row->recording].map.threads[row->thread];
 }
 
+/* Appends a hit to those of the profile. `samples` is 0 if they are not known. */
+static int append_hit(struct assemble *assemble, struct profile_hit *hit, uint32_t labels, uint64_t samples)
+{
+	struct profile *profile = assemble->profile;
+	size_t first = profile->hit_count;
+	if (samples > UINT32_MAX)
+		return assemble_corrupt(assemble, "samples do not divide their hits");
+	if (!has_room(assemble, first + 1))
+		return assemble_refuse_hits(assemble, ERROR_LIMIT);
+	hit->more_samples = samples ? (uint32_t)(samples - 1) : 0;
+	int status = profile_add_hit_row(profile, hit);
+	if (status == 0 && labels != PROFILE_NO_LABELS)
+		status = profile_label_hits(profile, first, labels);
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
+static int add_to_sum(struct assemble *assemble, const struct profile_hit *hit, uint32_t labels, uint64_t samples)
+{
+	const struct row_sum row = { .node = hit->node,
+				     .resource = hit->resource,
+				     .labels = labels,
+				     .size = samples ? hit->count / samples : 0,
+				     .hits = hit->count };
+	int status = row_sums_add(&assemble->sums, &row);
+	if (status == ERROR_LIMIT)
+		return assemble_corrupt(assemble, "a row of hits is out of range");
+	if (status == 0 && !has_room(assemble, assemble->sums.count))
+		return assemble_refuse_hits(assemble, ERROR_LIMIT);
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
 int assemble_hit(struct assemble *assemble, const struct assembled_row *row)
 {
 	struct profile *profile = assemble->profile;
@@ -295,26 +350,17 @@ int assemble_hit(struct assemble *assemble, const struct assembled_row *row)
 		return assemble_corrupt(assemble, "a row of hits is out of range");
 	uint32_t resource = assemble->parts[row->recording].map.resources[row->resource];
 	uint32_t labels = assemble->parts[row->recording].map.label_sets[row->labels];
-	struct profile_hit hit = { .count = (uint64_t)row->hits,
-				   .thread = thread_of(assemble, row),
-				   .node = row->node,
-				   .resource = resource };
-	if (profile->resources[resource].kind == RESOURCE_SAMPLED) {
-		if (row->samples == 0 || row->samples > UINT32_MAX || row->hits % row->samples)
-			return assemble_corrupt(assemble, "samples do not divide their hits");
-		hit.more_samples = (uint32_t)(row->samples - 1);
-	}
-	uint64_t memory = assemble->selection->memory;
-	if (memory && profile->hit_count + 1 > memory / sizeof(*profile->hits))
-		return error_set(assemble->error, ERROR_LIMIT,
-				 "cannot read the store: its samples need more than the allowed memory "
-				 "(--memory, or select fewer: --service, --host, --from)");
-	hit.time_ns = time_ns;
-	size_t first = profile->hit_count;
-	int status = profile_add_hit_row(profile, &hit);
-	if (status == 0 && labels != PROFILE_NO_LABELS)
-		status = profile_label_hits(profile, first, labels);
-	return status < 0 ? assemble_fail(assemble, status) : 0;
+	bool is_sampled = profile->resources[resource].kind == RESOURCE_SAMPLED;
+	uint64_t samples = is_sampled ? (uint64_t)row->samples : 0;
+	if (is_sampled && (samples == 0 || (uint64_t)row->hits % samples))
+		return assemble_corrupt(assemble, "samples do not divide their hits");
+	struct profile_hit hit = {
+		.time_ns = time_ns, .count = (uint64_t)row->hits, .node = row->node, .resource = resource
+	};
+	if (assemble->selection->is_sum)
+		return add_to_sum(assemble, &hit, labels, samples);
+	hit.thread = thread_of(assemble, row);
+	return append_hit(assemble, &hit, labels, samples);
 }
 
 int assemble_touch(struct assemble *assemble, const struct assembled_row *row)

@@ -12,6 +12,7 @@
 
 #include "base/hash_map.h"
 #include "store/description.h"
+#include "store/row_sums.h"
 #include "store/store.h"
 
 struct assembled_recording {
@@ -87,6 +88,7 @@ struct assemble {
 	size_t chain_count, chain_capacity;
 	struct profile_frame *frames; /* of one location; owned */
 	size_t frame_capacity;
+	struct row_sums sums;         /* hits that assemble_finish appends to those of the profile */
 	struct assembled_part *parts; /* owned */
 	size_t part_count, part_capacity;
 	int64_t base_unix_ns; /* start of the first recording */
@@ -139,6 +141,9 @@ struct profile *assemble_finish(struct assemble *assemble, int status);
 
 /* Sets the error to "cannot read the store: it is damaged (...)". Returns ERROR_CORRUPT. */
 int assemble_corrupt(const struct assemble *assemble, const char *what);
+
+/* Sets the error of hits that cannot be added: with ERROR_LIMIT, that they need too much memory. Returns `code`. */
+int assemble_refuse_hits(const struct assemble *assemble, int code);
 
 /* Sets the error to "cannot read the store: REASON". Returns `code`. */
 int assemble_fail(const struct assemble *assemble, int code);

@@ -18,7 +18,7 @@
 struct selected {
 	uint64_t hit_rows, touch_rows, hits_found, touches_found;
 	int64_t first_s, last_s; /* times of its rows */
-	uint64_t *lists;         /* hashes of its lists of stacks; owned */
+	uint64_t *lists;         /* hashes of its lists of stacks; after read_lists, their indexes; owned */
 	size_t list_count;
 };
 
@@ -29,7 +29,9 @@ struct stack_list {
 };
 
 struct selected_row {
-	uint64_t stack, hits, samples, address;
+	uint64_t stack, address;
+	uint64_t amount; /* samples, if `size` is not 0; otherwise hits */
+	uint64_t size;   /* hits of each sample */
 	int64_t bucket;
 	uint32_t recording, resource, thread, labels;
 	uint32_t mapping; /* string of the profile */
@@ -38,6 +40,7 @@ struct selected_row {
 struct selected_rows {
 	struct selected_row *items; /* owned */
 	size_t count, capacity;
+	struct hash_map index; /* of a sum: numbers of items by their hash */
 };
 
 struct selector {
@@ -218,6 +221,7 @@ static int read_lists(struct selector *selector)
 			uint32_t number;
 			uint64_t hash = selector->selected[i].lists[k];
 			status = hash_map_number(&selector->list_numbers, hash, &number);
+			selector->selected[i].lists[k] = status < 0 ? 0 : number - 1;
 			if (status > 0)
 				status = ARRAY_RESERVE(hashes, capacity, count + 1) < 0 ? ERROR_MEMORY : 0;
 			if (status == 0 && number == count + 1)
@@ -247,8 +251,7 @@ static bool find_stack(const struct selector *selector, const struct selected *s
 {
 	*stack = 0;
 	for (size_t i = 0; i < selected->list_count && number > 0; i++) {
-		const struct stack_list *list =
-			&selector->lists[hash_map_get(&selector->list_numbers, selected->lists[i]) - 1];
+		const struct stack_list *list = &selector->lists[selected->lists[i]];
 		if (number <= list->count) {
 			*stack = list->stacks[number - 1];
 			return true;
@@ -281,7 +284,6 @@ static bool is_in_time(const struct selector *selector, size_t recording, int64_
 struct taken {
 	uint32_t recording, resource;
 	struct selected_rows *rows;
-	uint64_t size; /* of a row in the profile */
 	bool is_touches;
 };
 
@@ -294,38 +296,93 @@ static int set_mapping(struct selector *selector, const struct packed_row *row, 
 	return mapping < 0 ? out_of_memory(selector) : 0;
 }
 
+/* Returns the row of the sum that has the hash, if it is for the same hits; or NULL. */
+static struct selected_row *find_sum(const struct selector *selector, const struct selected_rows *rows, uint64_t hash,
+				     const struct selected_row *row)
+{
+	uint32_t number = hash_map_get(&rows->index, hash);
+	if (number == HASH_MAP_NONE)
+		return NULL;
+	struct selected_row *sum = &rows->items[number];
+	const struct description_map *map = &selector->assemble.parts[row->recording].map;
+	const struct description_map *of_sum = &selector->assemble.parts[sum->recording].map;
+	bool is_equal = sum->stack == row->stack && sum->size == row->size &&
+			of_sum->resources[sum->resource] == map->resources[row->resource] &&
+			of_sum->label_sets[sum->labels] == map->label_sets[row->labels];
+	return is_equal ? sum : NULL;
+}
+
+/* Adds the row to an equal one. The sum is of the first recording, in whatever order the server sends them. Returns 1, 0 if there is none, or a
+ * negative error. */
+static int add_to_sum(const struct selector *selector, struct selected_rows *rows, uint64_t hash,
+		      const struct selected_row *row)
+{
+	struct selected_row *sum = find_sum(selector, rows, hash, row);
+	if (!sum)
+		return 0;
+	if (__builtin_add_overflow(sum->amount, row->amount, &sum->amount) || sum->amount > PROFILE_HITS_MOST)
+		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
+	if (row->recording < sum->recording) {
+		sum->recording = row->recording;
+		sum->resource = row->resource;
+		sum->labels = row->labels;
+	}
+	return 1;
+}
+
+static uint64_t hash_of(const struct selector *selector, const struct selected_row *row)
+{
+	const struct description_map *map = &selector->assemble.parts[row->recording].map;
+	uint64_t kind = (uint64_t)map->resources[row->resource] << 32 | map->label_sets[row->labels];
+	return hash_u64(row->stack ^ hash_u64(kind ^ row->size << 16));
+}
+
+/* Appends a row, or adds it up. */
+static int keep_row(struct selector *selector, struct selected_rows *rows, const struct selected_row *row)
+{
+	uint64_t memory = selector->selection->memory, hash = 0;
+	if (selector->selection->is_sum) {
+		hash = hash_of(selector, row);
+		int added = add_to_sum(selector, rows, hash, row);
+		if (added != 0)
+			return added < 0 ? added : 0;
+	}
+	if (rows->count >= HASH_MAP_NONE || (memory && rows->count >= memory / sizeof(*rows->items)))
+		return assemble_refuse_hits(&selector->assemble, ERROR_LIMIT);
+	if (ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0 ||
+	    (hash && hash_map_put(&rows->index, hash, (uint32_t)rows->count) < 0))
+		return out_of_memory(selector);
+	rows->items[rows->count++] = *row;
+	return clickhouse_names_request(&selector->names, row->stack);
+}
+
 /* Adds a row of hits or touches, if the selection chooses it. */
 static int add_row(struct selector *selector, const struct taken *taken, const struct packed_row *row)
 {
-	uint64_t memory = selector->selection->memory, hits = row->amount, stack;
-	const struct selected *selected = &selector->selected[taken->recording];
-	struct selected_rows *rows = taken->rows;
-	int64_t bucket = (int64_t)(row->bucket_after - 1);
-	if (row->labels >= selector->assemble.parts[taken->recording].map.label_set_count ||
-	    (row->size && __builtin_mul_overflow(hits, row->size, &hits)))
+	const struct assembled_part *part = &selector->assemble.parts[taken->recording];
+	uint64_t hits;
+	struct selected_row added = { .amount = row->amount,
+				      .size = row->size,
+				      .bucket = (int64_t)(row->bucket_after - 1),
+				      .recording = taken->recording,
+				      .resource = taken->resource,
+				      .thread = row->thread,
+				      .labels = row->labels };
+	if (row->labels >= part->map.label_set_count ||
+	    (row->thread != PROFILE_NONE && row->thread >= part->map.thread_count) ||
+	    (row->size && __builtin_mul_overflow(row->amount, row->size, &hits)))
 		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
 	if (!assemble_chooses(&selector->assemble, taken->recording, taken->resource, row->labels) ||
-	    !is_in_time(selector, taken->recording, bucket))
+	    !is_in_time(selector, taken->recording, added.bucket))
 		return 0;
-	if (!find_stack(selector, selected, row->stack, &stack))
+	if (!find_stack(selector, &selector->selected[taken->recording], row->stack, &added.stack))
 		return assemble_corrupt(&selector->assemble, "a row is missing");
-	if (memory && rows->count >= memory / taken->size)
-		return error_set(selector->error, ERROR_LIMIT,
-				 "cannot read the store: its rows need more than the allowed memory "
-				 "(--memory, or select fewer: --service, --host, --from)");
-	if (ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
-		return out_of_memory(selector);
-	struct selected_row *added = &rows->items[rows->count++];
-	*added = (struct selected_row){ .stack = stack,
-					.hits = hits,
-					.samples = row->size ? row->amount : 0,
-					.bucket = bucket,
-					.recording = taken->recording,
-					.resource = taken->resource,
-					.thread = row->thread,
-					.labels = row->labels };
-	int status = taken->is_touches ? set_mapping(selector, row, added) : 0;
-	return status == 0 ? clickhouse_names_request(&selector->names, added->stack) : status;
+	if (selector->selection->is_sum) {
+		added.thread = PROFILE_NONE;
+		added.bucket = BATCH_NO_TIME;
+	}
+	int status = taken->is_touches ? set_mapping(selector, row, &added) : 0;
+	return status == 0 ? keep_row(selector, taken->rows, &added) : status;
 }
 
 /* Columns: batch, number, block. */
@@ -339,7 +396,6 @@ static int take_block(struct selector *selector, const struct clickhouse_value *
 	const struct taken taken = { .recording = recording,
 				     .resource = (uint32_t)row[1].number,
 				     .rows = is_touches ? &selector->touches : &selector->hits,
-				     .size = sizeof(struct selected_row),
 				     .is_touches = is_touches };
 	struct selected *selected = &selector->selected[recording];
 	int64_t count =
@@ -411,9 +467,11 @@ static int read_table(struct selector *selector, const char *table, struct click
 /* The server may have lost rows that it had confirmed: nothing then marks those that are left. */
 static int check_rows(const struct selector *selector)
 {
+	bool has_touches = !selector->selection->is_sum;
 	for (size_t i = 0; i < selector->count && !selector->is_part; i++) {
 		const struct selected *selected = &selector->selected[i];
-		if (selected->hits_found != selected->hit_rows || selected->touches_found != selected->touch_rows)
+		if (selected->hits_found != selected->hit_rows ||
+		    (has_touches && selected->touches_found != selected->touch_rows))
 			return assemble_corrupt(&selector->assemble, "a recording's rows are not complete");
 	}
 	return 0;
@@ -447,7 +505,7 @@ static int read_rows(struct selector *selector)
 	struct clickhouse_query touches = { .types = "qds", .take = take_touches };
 	bool has_touches = false;
 	for (size_t i = 0; i < selector->count; i++)
-		has_touches = has_touches || selector->selected[i].touch_rows > 0;
+		has_touches = has_touches || (selector->selected[i].touch_rows > 0 && !selector->selection->is_sum);
 	int status = read_lists(selector);
 	if (status == 0)
 		status = read_table(selector, "hits", &hits);
@@ -466,8 +524,8 @@ static int compare(const void *left, const void *right)
 	const struct selected_row *a = left, *b = right;
 	return COMPARE(a->recording, b->recording) ?: COMPARE(a->resource, b->resource) ?:
 	       COMPARE(a->thread, b->thread) ?: COMPARE(a->labels, b->labels) ?: COMPARE(a->bucket, b->bucket) ?:
-	       COMPARE(a->stack, b->stack) ?: COMPARE(a->hits, b->hits) ?: COMPARE(a->mapping, b->mapping) ?:
-	       COMPARE(a->address, b->address);
+	       COMPARE(a->stack, b->stack) ?: COMPARE(a->size, b->size) ?: COMPARE(a->amount, b->amount) ?:
+	       COMPARE(a->mapping, b->mapping) ?: COMPARE(a->address, b->address);
 }
 
 /* Adds the rows in an order that does not depend on the server. */
@@ -482,18 +540,20 @@ static int add_rows(struct selector *selector, struct selected_rows *rows, bool 
 		int64_t node = assemble_stack(assemble, (int64_t)row->stack);
 		if (node < 0)
 			return (int)node;
-		const struct assembled_row values = {
+		struct assembled_row values = {
 			.recording = row->recording,
 			.resource = row->resource,
 			.thread = row->thread == PROFILE_NONE ? -1 : (int64_t)row->thread,
 			.labels = row->labels,
 			.bucket = row->bucket,
 			.node = (uint32_t)node,
-			.hits = (int64_t)row->hits,
-			.samples = (int64_t)row->samples,
+			.hits = (int64_t)row->amount,
+			.samples = row->size ? (int64_t)row->amount : 0,
 			.address = (int64_t)row->address,
 			.mapping = profile_string(assemble->profile, row->mapping),
 		};
+		if (row->size && __builtin_mul_overflow(row->amount, row->size, &values.hits))
+			return assemble_corrupt(assemble, "a row of hits is out of range");
 		status = is_touch ? assemble_touch(assemble, &values) : assemble_hit(assemble, &values);
 	}
 	return status;
@@ -524,6 +584,7 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 		return NULL;
 	hash_map_init(&selector.recordings);
 	hash_map_init(&selector.list_numbers);
+	hash_map_init(&selector.hits.index);
 	clickhouse_names_init(&selector.names, selector.store, selector.error);
 	clickhouse_names_source(&selector.names, &source);
 	int status = assemble_init(&selector.assemble, &rounded, selector.store->settings.bucket_ns, &source,
@@ -539,6 +600,7 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 	release_lists(&selector);
 	free(selector.batches);
 	free(selector.selected);
+	hash_map_release(&selector.hits.index);
 	free(selector.hits.items);
 	free(selector.touches.items);
 	return profile;

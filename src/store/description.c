@@ -115,6 +115,8 @@ static int add_processes(const struct adding *adding)
 {
 	const struct profile *from = adding->from;
 	size_t first = adding->to->process_count;
+	if (adding->selection->is_sum)
+		return 0;
 	for (size_t i = 0; i < from->process_count; i++) {
 		struct profile_process row = from->processes[i];
 		row.start_ns = moved(adding, row.start_ns);
@@ -211,9 +213,10 @@ static int begin(const struct adding *adding)
 {
 	struct description_map *map = adding->map;
 	const struct profile *from = adding->from;
+	size_t threads = adding->selection->is_sum ? 0 : from->thread_count;
 	*map = (struct description_map){
 		.resources = calloc(from->resource_count + 1, sizeof(*map->resources)),
-		.threads = calloc(from->thread_count + 1, sizeof(*map->threads)),
+		.threads = calloc(threads + 1, sizeof(*map->threads)),
 		.label_sets = calloc(from->label_set_count + 1, sizeof(*map->label_sets)),
 		.resource_count = from->resource_count,
 		.thread_count = from->thread_count,

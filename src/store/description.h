@@ -19,8 +19,8 @@ struct description_map {
 /*
  * Adds the description of `from` to the description of `to`. Resources of one name become one, whose totals
  * and losses add up; its total is not known (0) if one of them is not. Causes of one text become
- * one, and so do equal notes. Processes and threads are all kept. Their times move by `shift_ns`,
- * and a time that is not 0 stays above 0. Each label set gets each of the `labels` whose key it
+ * one, and so do equal notes. Processes and threads are all kept, or none if the selection is a sum; the map then has no ids of theirs.
+ * Their times move by `shift_ns`, and a time that is not 0 stays above 0. Each label set gets each of the `labels` whose key it
  * lacks. Resources that the selection does not need are left out.
  *
  * Returns 0, ERROR_MEMORY, ERROR_LIMIT, or ERROR_USAGE where two resources of one name cannot be

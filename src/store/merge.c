@@ -8,82 +8,21 @@
 #include "store/batch.h"
 #include "store/hash.h"
 
-/* A row of hits that is added up: of one recording, or of the sum. */
-struct merge_row {
-	uint32_t node, resource, labels;
-	uint64_t size; /* hits of each sample; 0: not told apart */
-	uint64_t hits;
-};
-
-struct merge_rows {
-	struct merge_row *items; /* owned */
-	size_t count, capacity;
-	uint64_t hits;         /* of all items */
-	struct hash_map index; /* numbers of items by their hash */
-};
-
 struct merge {
 	struct store_selection selection; /* everything */
 	struct assemble assemble;
 	struct assemble_source source;
-	struct error error; /* of the assembly */
-	struct merge_rows sum;
+	struct error error;    /* of the assembly */
 	int64_t duration_ns;   /* of all recordings so far, which stand one behind the other */
 	int64_t first_unix_ns; /* the earliest start; 0: none is known */
 	bool lacks_duration;   /* one of them has none, so that of the sum is not known */
-	bool keeps_apart;      /* merge_keep_apart; `sum` then has items of the present recording alone */
+	bool keeps_apart;      /* merge_keep_apart: assemble.sums then has rows of the present recording alone */
 	/* The present recording: its paths, and their ids by hash. */
 	const struct batch *batch;
 	struct hash_map modules, functions, locations, stacks;
 	uint32_t *nodes; /* of the sum, by node of the recording; PROFILE_NONE: not known yet; owned */
 	size_t node_capacity;
 };
-
-/* --- rows --- */
-
-static uint64_t hash_of(const struct merge_row *row)
-{
-	uint64_t hash = hash_u64((uint64_t)row->node << 32 | row->resource);
-	return hash_u64(hash ^ row->size ^ (uint64_t)row->labels << 40);
-}
-
-static bool are_one_row(const struct merge_row *a, const struct merge_row *b)
-{
-	return a->node == b->node && a->resource == b->resource && a->labels == b->labels && a->size == b->size;
-}
-
-static int count_hits(struct merge_rows *rows, const struct merge_row *row)
-{
-	if (row->hits > PROFILE_HITS_MOST - rows->hits)
-		return ERROR_LIMIT;
-	rows->hits += row->hits;
-	return 0;
-}
-
-/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
-static int add_row(struct merge_rows *rows, const struct merge_row *row)
-{
-	if (count_hits(rows, row) < 0)
-		return ERROR_LIMIT;
-	uint64_t hash = hash_of(row);
-	uint32_t found = hash_map_get(&rows->index, hash);
-	if (found != HASH_MAP_NONE && are_one_row(&rows->items[found], row)) {
-		rows->items[found].hits += row->hits;
-		return 0;
-	}
-	if (rows->count >= HASH_MAP_NONE || ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
-		return ERROR_MEMORY;
-	if (found == HASH_MAP_NONE && hash_map_put(&rows->index, hash, (uint32_t)rows->count) < 0)
-		return ERROR_MEMORY;
-	rows->items[rows->count++] = *row;
-	return 0;
-}
-
-static void release_rows(struct merge_rows *rows)
-{
-	free(rows->items);
-	hash_map_release(&rows->index);
-}
 
 /* --- the paths of the present recording, for the assembly --- */
 
@@ -274,45 +213,12 @@ void merge_free(struct merge *merge)
 		return;
 	if (merge->assemble.source)
 		profile_free(assemble_finish(&merge->assemble, ERROR_MEMORY));
-	release_rows(&merge->sum);
 	hash_map_release(&merge->modules);
 	hash_map_release(&merge->functions);
 	hash_map_release(&merge->locations);
 	hash_map_release(&merge->stacks);
 	free(merge->nodes);
 	free(merge);
-}
-
-/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
-static int put_row(struct merge *merge, const struct merge_row *row)
-{
-	struct profile *profile = merge->assemble.profile;
-	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
-	uint64_t left = row->size ? row->hits / row->size : 1; /* samples; readers check that they have equal sizes */
-	int status = 0;
-	while (left > 0 && status == 0) {
-		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
-		hit.count = row->size ? samples * row->size : row->hits;
-		hit.more_samples = (uint32_t)(samples - 1);
-		left -= samples;
-		size_t first = profile->hit_count;
-		status = profile_add_hit_row(profile, &hit);
-		if (status == 0 && row->labels != PROFILE_NO_LABELS)
-			status = profile_label_hits(profile, first, row->labels);
-	}
-	return status;
-}
-
-/* Makes the rows of a recording, which is kept apart, hits of the sum. */
-static int put_rows(struct merge *merge)
-{
-	struct merge_rows *rows = &merge->sum;
-	int status = 0;
-	for (size_t i = 0; i < rows->count && status == 0; i++)
-		status = put_row(merge, &rows->items[i]);
-	rows->count = 0;
-	hash_map_clear(&rows->index);
-	return status;
 }
 
 /* Adds the hits of a recording to the sum. Returns 0 or a negative error. */
@@ -327,16 +233,16 @@ static int add_hits(struct merge *merge, size_t recording)
 		int64_t node = node_of(merge, hit->node);
 		if (node < 0)
 			return (int)node;
-		struct merge_row row = { .node = (uint32_t)node,
-					 .resource = map->resources[hit->resource],
-					 .labels = map->label_sets[profile_hit_labels(profile, i)],
-					 .hits = hit->count };
+		struct row_sum row = { .node = (uint32_t)node,
+				       .resource = map->resources[hit->resource],
+				       .labels = map->label_sets[profile_hit_labels(profile, i)],
+				       .hits = hit->count };
 		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
 			row.size = row.hits / profile_hit_samples(profile, hit);
-		status = add_row(&merge->sum, &row);
+		status = row_sums_add(&assemble->sums, &row);
 	}
 	if (status == 0 && merge->keeps_apart)
-		status = put_rows(merge);
+		status = row_sums_put(&assemble->sums, assemble->profile, merge->selection.memory);
 	return status < 0 ? assemble_fail(assemble, status) : 0;
 }
 
@@ -418,21 +324,8 @@ static void set_facts(struct merge *merge)
 struct profile *merge_finish(struct merge *merge, struct error *error)
 {
 	struct assemble *assemble = &merge->assemble;
-	uint64_t memory = merge->selection.memory;
-	size_t rows = merge->sum.count;
-	if (memory > 0 && rows > memory / sizeof(struct profile_hit))
-		rows = memory / sizeof(struct profile_hit);
-	hash_map_release(&merge->sum.index); /* the profile's hits need the memory */
-	hash_map_init(&merge->sum.index);
-	int status = profile_reserve_hits(assemble->profile, rows);
-	for (size_t i = 0; i < merge->sum.count && status == 0; i++) {
-		bool has_room = memory == 0 || i < memory / sizeof(struct profile_hit);
-		status = has_room ? put_row(merge, &merge->sum.items[i]) : ERROR_LIMIT;
-	}
 	set_facts(merge);
-	if (status < 0)
-		assemble_fail(assemble, status);
-	struct profile *profile = assemble_finish(assemble, status);
+	struct profile *profile = assemble_finish(assemble, 0);
 	assemble->source = NULL;
 	if (!profile)
 		*error = merge->error;

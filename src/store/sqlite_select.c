@@ -256,7 +256,7 @@ static int read_recording(struct selector *selector, sqlite3_stmt *row)
 	};
 	int64_t number = status == 0 ? assemble_recording(&selector->assemble, &recording) : status;
 	status = number < 0 ? (int)number : read_rows(selector, HITS, profile, (size_t)number);
-	if (status == 0)
+	if (status == 0 && !selector->assemble.selection->is_sum)
 		status = read_rows(selector, TOUCHES, profile, (size_t)number);
 	for (size_t i = 0; i < count; i++) {
 		free((char *)labels[i].key);

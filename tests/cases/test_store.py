@@ -249,6 +249,24 @@ def test_ranges_of_time_add_up(store, tmp_path):
 	assert 0 < len(hits(first, 1_800_000_015)) < 45
 
 
+def test_sums_need_memory_for_call_paths_alone(store, tmp_path):
+	"""420,000 hits at different times, of three paths and two services: reports of paths add them up, others do not."""
+	for service in range(2):
+		(tmp_path / "a.perf").write_text("".join(f"prog {1 + second % 2} [000] {service + 100 + 10 * second}.5: {1 + second % 3} cpu-clock:\n"
+			f"\t401000 f{second % 3} (/bin/prog)\n\n" for second in range(210000)))
+		done("import", "--format", "perf-script", "-o", tmp_path / "a.data", tmp_path / "a.perf")
+		add(tmp_path, store, "a.data", service=f"s{service}")
+	few = ("--memory", "16M", "--store", store)
+	for words in (("--threads",), ("--body", "--process", "prog"), ()):
+		check_failure(run("report", *words, *few), "(--memory")
+	report = valid_json(done("report", "--body", "-r", "cpu", "--format", "json", *ALL, *few))
+	assert {entry["path"][0]: entry["hits"] for entry in report["results"][0]["entries"]} == \
+		{f"f{index}": 140000 * (1 + index) for index in range(3)}
+	assert "[140000] x 0" in done("whatif", "f0=0", *few) and "f2" in done("diff", "--memory", "16M", store.url, store.url)
+	of_service = valid_json(done("report", "--by-label=service", "--body", "--format", "json", *ALL, *few))
+	assert len(of_service["results"]) == 2
+
+
 def test_recordings_from_the_future(store, tmp_path):
 	"""A host whose clock is ahead: its recordings are kept, with a warning, and are selected by their own times."""
 	now = time.time()
