@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "analyze/analyses.h"
+#include "made.h"
 #include "profile/profile.h"
 #include "profile_file/reader.h"
 #include "profile_file/writer.h"
@@ -32,28 +33,6 @@ enum { FUNCTIONS = 5000, SITES = 10, LOCATIONS = FUNCTIONS * SITES, THREADS = 4,
 enum { USUAL_DEPTH = 25, DEPTH_MAX = 120, INLINED_EVERY = 8, RUNS_MAX = 99 };
 
 static const uint64_t START_NS = 1000000000;
-
-static uint64_t next_random(void)
-{
-	static uint64_t state = 88172645463325252u;
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static void give_up(const char *message)
-{
-	fprintf(stderr, "large: %s\n", message);
-	exit(1);
-}
-
-static uint32_t need(int64_t id)
-{
-	if (id < 0)
-		give_up(error_text((int)id));
-	return (uint32_t)id;
-}
 
 /* --- a profile to measure --- */
 
@@ -67,7 +46,7 @@ struct program {
 
 static uint32_t text(struct profile *profile, const char *string)
 {
-	return need(profile_add_string(profile, string));
+	return made_need(profile_add_string(profile, string));
 }
 
 /* 20 x 25 x 10 = FUNCTIONS different names; each fourth is a C++ name. */
@@ -101,7 +80,7 @@ static void add_functions(struct program *program)
 						     .line = 1 + i % 40 * 50,
 						     .role = i == 0 ? ROLE_MAIN : ROLE_NONE };
 		function.linkage = function.name;
-		need(profile_add_function(profile, &function));
+		made_need(profile_add_function(profile, &function));
 	}
 }
 
@@ -111,7 +90,7 @@ static void add_frame(struct profile *profile, uint32_t function, uint32_t line,
 	struct profile_frame frame = {
 		.function = function, .file = of->file, .line = of->line + line, .inlined = inlined
 	};
-	need(profile_add_frame(profile, &frame));
+	made_need(profile_add_frame(profile, &frame));
 }
 
 /* Adds them in a scattered order of addresses, as a recorder meets them. main is called by no
@@ -121,15 +100,16 @@ static void add_locations(struct program *program)
 	struct profile *profile = program->profile;
 	for (uint32_t i = 0; i < LOCATIONS; i++) {
 		uint32_t at = (uint32_t)((uint64_t)i * 7919 % LOCATIONS), function = at / SITES;
-		uint32_t id = need(profile_add_location(profile, 0, 0x1000 + 0x100 * function + 21 * (at % SITES)));
+		uint32_t id =
+			made_need(profile_add_location(profile, 0, 0x1000 + 0x100 * function + 21 * (at % SITES)));
 		uint32_t first = (uint32_t)profile->frame_count;
 		if (function > 0 && at % INLINED_EVERY == 0)
-			add_frame(profile, (uint32_t)(1 + next_random() % (FUNCTIONS - 1)), 3, true);
+			add_frame(profile, (uint32_t)(1 + made_random() % (FUNCTIONS - 1)), 3, true);
 		add_frame(profile, function, 4 * (at % SITES), false);
 		profile->locations[id].first_frame = first;
 		profile->locations[id].frame_count = (uint32_t)profile->frame_count - first;
 		program->site[at] = id;
-		program->callee[id] = (uint32_t)(1 + next_random() % (FUNCTIONS - 1));
+		program->callee[id] = (uint32_t)(1 + made_random() % (FUNCTIONS - 1));
 	}
 }
 
@@ -142,21 +122,21 @@ static void add_things(struct program *program)
 					.backend = text(profile, "perf"),
 					.kind = RESOURCE_SAMPLED,
 					.interval = 1000000 };
-	need(profile_add_resource(profile, &cpu));
+	made_need(profile_add_resource(profile, &cpu));
 	struct profile_process process = { .pid = 100, .name = text(profile, "busy"), .start_ns = START_NS };
-	need(profile_add_process(profile, &process));
+	made_need(profile_add_process(profile, &process));
 	for (uint32_t i = 0; i < THREADS; i++) {
 		struct profile_thread thread = { .tid = 100 + i, .name = process.name, .start_ns = START_NS };
-		need(profile_add_thread(profile, &thread));
+		made_need(profile_add_thread(profile, &thread));
 	}
 	struct profile_module module = { .path = text(profile, "/usr/bin/busy") };
-	need(profile_add_module(profile, &module));
-	need(profile_add_note(profile, "command", "busy"));
+	made_need(profile_add_module(profile, &module));
+	made_need(profile_add_note(profile, "command", "busy"));
 	add_functions(program);
 	add_locations(program);
 	profile->start_ns = START_NS;
 	profile->symbolized = true;
-	need(profile_add_node(profile, PROFILE_ROOT, program->site[0]));
+	made_need(profile_add_node(profile, PROFILE_ROOT, program->site[0]));
 	program->path[0] = PROFILE_ROOT;
 	program->depth = 1;
 }
@@ -167,18 +147,19 @@ static void add_things(struct program *program)
 static void grow_calls(struct program *program)
 {
 	size_t back = 1;
-	while (next_random() % 4 && back < program->depth)
+	while (made_random() % 4 && back < program->depth)
 		back++;
 	program->depth -= back < program->depth ? back : program->depth - 1;
 	size_t calls = program->depth < USUAL_DEPTH ? 1 : 0;
-	while (next_random() % 4)
+	while (made_random() % 4)
 		calls++;
 	for (; calls > 0 && program->depth < DEPTH_MAX; calls--, program->depth++) {
 		uint32_t parent = program->path[program->depth - 1];
 		uint32_t called =
 			parent == PROFILE_ROOT ? 0 : program->callee[program->profile->nodes[parent].location];
-		uint32_t at = called * SITES + (uint32_t)(next_random() % SITES);
-		program->path[program->depth] = need(profile_add_node(program->profile, parent, program->site[at]));
+		uint32_t at = called * SITES + (uint32_t)(made_random() % SITES);
+		program->path[program->depth] =
+			made_need(profile_add_node(program->profile, parent, program->site[at]));
 	}
 }
 
@@ -186,10 +167,10 @@ static void grow_calls(struct program *program)
 static void grow_anywhere(struct profile *profile, uint64_t reach)
 {
 	uint64_t all = profile->node_count - 1;
-	uint32_t parent = (uint32_t)(all - next_random() % (reach < all ? reach : all));
-	uint32_t location = (uint32_t)(next_random() % LOCATIONS);
+	uint32_t parent = (uint32_t)(all - made_random() % (reach < all ? reach : all));
+	uint32_t location = (uint32_t)(made_random() % LOCATIONS);
 	if (profile->frames[profile->locations[location].first_frame].function != 0)
-		need(profile_add_node(profile, parent, location));
+		made_need(profile_add_node(profile, parent, location));
 }
 
 static void grow_bushy(struct program *program)
@@ -212,7 +193,7 @@ static const struct shape *find_shape(const char *name)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
 		if (strcmp(shapes[i].name, name) == 0)
 			return &shapes[i];
-	give_up("the shapes are calls, bushy and deep");
+	made_give_up("the shapes are calls, bushy and deep");
 	return NULL;
 }
 
@@ -222,7 +203,7 @@ static uint32_t visit(const struct profile *profile)
 {
 	uint64_t node = UINT64_MAX;
 	for (int i = 0; i < 3; i++) {
-		uint64_t other = 1 + next_random() % (profile->node_count - 1);
+		uint64_t other = 1 + made_random() % (profile->node_count - 1);
 		node = other < node ? other : node;
 	}
 	return (uint32_t)node;
@@ -232,7 +213,7 @@ static void flush(struct writer *writer, struct profile *profile)
 {
 	struct error error;
 	if (writer_flush(writer, profile, &error) < 0)
-		give_up(error.message);
+		made_give_up(error.message);
 	profile_clear_hits(profile);
 }
 
@@ -242,10 +223,10 @@ static void generate(const char *path, const struct shape *shape, size_t hits, s
 	struct error error;
 	struct writer *writer = writer_open(path, &error);
 	if (!writer)
-		give_up(error.message);
+		made_give_up(error.message);
 	struct profile *profile = program.profile = profile_new();
 	if (!profile)
-		give_up("out of memory");
+		made_give_up("out of memory");
 	add_things(&program);
 	uint64_t time_ns = START_NS;
 	for (size_t i = 0; i < hits; i++) {
@@ -253,15 +234,16 @@ static void generate(const char *path, const struct shape *shape, size_t hits, s
 		double due = 2 + (double)i / (double)hits * 1.02 * (double)nodes;
 		while (profile->node_count < nodes && (double)profile->node_count < due)
 			shape->grow(&program);
-		time_ns += 125000 + next_random() % 250000;
-		uint32_t thread = (uint32_t)(next_random() % THREADS);
-		need(profile_add_hit(profile, time_ns, thread, visit(profile), 0, next_random() % 50 == 0 ? 2 : 1));
+		time_ns += 125000 + made_random() % 250000;
+		uint32_t thread = (uint32_t)(made_random() % THREADS);
+		made_need(
+			profile_add_hit(profile, time_ns, thread, visit(profile), 0, made_random() % 50 == 0 ? 2 : 1));
 		if (profile->hit_count == FLUSH_HITS)
 			flush(writer, profile);
 	}
 	profile->end_ns = time_ns;
 	if (writer_finish(writer, profile, &error) < 0 || writer_publish(writer, &error) < 0)
-		give_up(error.message);
+		made_give_up(error.message);
 	printf("%zu hits, %zu nodes, %llu bytes\n", hits, profile->node_count, (unsigned long long)writer_size(writer));
 	writer_free(writer);
 	profile_free(profile);
@@ -298,7 +280,7 @@ static double lap_ms(double *start)
 static size_t finish(struct path_list *list)
 {
 	if (!list)
-		give_up("an analysis failed");
+		made_give_up("an analysis failed");
 	size_t count = list->count;
 	path_list_free(list);
 	return count;
@@ -321,15 +303,15 @@ static struct figures run(const char *path)
 	double start = now_ms();
 	struct profile *profile = reader_load(path, 0, &error);
 	if (!profile)
-		give_up(error.message);
+		made_give_up(error.message);
 	figures.ms[READ] = lap_ms(&start);
 	struct view *view = view_new(profile, &options, &error);
 	if (!view)
-		give_up(error.message);
+		made_give_up(error.message);
 	figures.ms[VIEW] = lap_ms(&start);
 	struct label_set main_labels;
 	if (view_find(view, "main", &main_labels) != 1)
-		give_up("no main in this profile, or several");
+		made_give_up("no main in this profile, or several");
 	start = now_ms();
 	finish(analyze_functions(view, NULL));
 	figures.ms[FUNCTIONS_OF] = lap_ms(&start);
@@ -359,10 +341,10 @@ static struct figures run_in_child(const char *path)
 	struct figures figures;
 	int ends[2], status;
 	if (pipe(ends) < 0)
-		give_up("no pipe");
+		made_give_up("no pipe");
 	pid_t child = fork();
 	if (child < 0)
-		give_up("cannot fork");
+		made_give_up("cannot fork");
 	if (child == 0) {
 		figures = run(path);
 		_exit(write(ends[1], &figures, sizeof(figures)) == (ssize_t)sizeof(figures) ? 0 : 1);
@@ -371,7 +353,7 @@ static struct figures run_in_child(const char *path)
 	bool whole = read(ends[0], &figures, sizeof(figures)) == (ssize_t)sizeof(figures);
 	close(ends[0]);
 	if (waitpid(child, &status, 0) < 0 || status != 0 || !whole)
-		give_up("a run failed");
+		made_give_up("a run failed");
 	return figures;
 }
 
@@ -392,7 +374,7 @@ static void time_all(const char *path, size_t runs)
 	double values[STEPS][RUNS_MAX], loads[RUNS_MAX];
 	struct figures figures = { 0 };
 	if (runs < 1 || runs > RUNS_MAX)
-		give_up("1 to 99 runs");
+		made_give_up("1 to 99 runs");
 	for (size_t i = 0; i < runs; i++) {
 		figures = run_in_child(path);
 		for (int step = 0; step < STEPS; step++)

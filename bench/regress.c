@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "analyze/settings.h"
+#include "made.h"
 #include "profile/profile.h"
 #include "reports/diff.h"
 #include "reports/regress.h"
@@ -40,48 +41,6 @@ struct model {
 	size_t services;
 };
 
-static void give_up(const char *message)
-{
-	fprintf(stderr, "regress: %s\n", message);
-	exit(1);
-}
-
-static uint32_t need(int64_t id)
-{
-	if (id < 0)
-		give_up(error_text((int)id));
-	return (uint32_t)id;
-}
-
-/* --- chance --- */
-
-/* Returns a number between 0 and 1, both exclusive. */
-static double uniform(void)
-{
-	static uint64_t state = 88172645463325252u;
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((double)(state >> 12) + 0.5) / (double)(UINT64_C(1) << 52);
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
-/* Few are drawn one by one, many as a normal number with the same mean and variance. */
-static uint64_t poisson(double mean)
-{
-	const double many = 100;
-	uint64_t count = 0;
-	if (mean > many)
-		return (uint64_t)fmax(0, round(mean + sqrt(mean) * normal()));
-	for (double left = exp(-mean), product = uniform(); product > left; product *= uniform())
-		count++;
-	return count;
-}
-
 /* --- the service --- */
 
 static void make_model(struct model *model)
@@ -91,42 +50,8 @@ static void make_model(struct model *model)
 		sum += model->shares[i] = 1.0 / (i + 3);
 	for (int i = 0; i < LEAVES; i++) {
 		model->shares[i] = i == 0 ? PLANTED_SHARE : model->shares[i] / sum * (1 - PLANTED_SHARE);
-		model->phases[i] = 2 * M_PI * uniform();
+		model->phases[i] = 2 * M_PI * made_uniform();
 	}
-}
-
-/* Adds a function of this name below a node. Returns its node. */
-static uint32_t add_node(struct profile *profile, uint32_t above, const char *name)
-{
-	uint32_t text = need(profile_add_string(profile, name));
-	const struct profile_function function = { .name = text,
-						   .linkage = text,
-						   .module = PROFILE_NONE,
-						   .role = above == PROFILE_ROOT ? ROLE_MAIN : ROLE_NONE };
-	const struct profile_frame frame = { .function = need(profile_add_function(profile, &function)) };
-	uint32_t first = need(profile_add_frame(profile, &frame));
-	uint32_t location = need(profile_add_location(profile, 0, profile->location_count));
-	profile->locations[location].first_frame = first;
-	profile->locations[location].frame_count = 1;
-	return need(profile_add_node(profile, above, location));
-}
-
-static struct profile *empty_window(void)
-{
-	struct profile *profile = profile_new();
-	if (!profile)
-		give_up("out of memory");
-	const struct profile_module module = { .path = need(profile_add_string(profile, "service")),
-					       .kind = MODULE_NAMES };
-	const struct profile_resource cpu = { .name = need(profile_add_string(profile, "cpu")),
-					      .title = need(profile_add_string(profile, "CPU Time")),
-					      .unit = need(profile_add_string(profile, "ns")),
-					      .kind = RESOURCE_SAMPLED,
-					      .interval = 52631579 };
-	need(profile_add_module(profile, &module));
-	need(profile_add_resource(profile, &cpu));
-	profile->symbolized = profile->ended = true;
-	return profile;
 }
 
 /* Returns the sum of all recordings of the service in an hour. `change`: factor of the planted path. */
@@ -136,24 +61,24 @@ static struct profile *make_window(const struct model *model, int hour, double c
 	double noise = sqrt(model->noise * model->noise + HOST_NOISE * HOST_NOISE / model->hosts);
 	for (int i = 0; i < LEAVES; i++) {
 		double day = 1 + model->day * sin(2 * M_PI * hour / 24 + model->phases[i]);
-		weights[i] = model->shares[i] * day * exp(noise * normal()) * (i == 0 ? change : 1);
+		weights[i] = model->shares[i] * day * exp(noise * made_normal()) * (i == 0 ? change : 1);
 		sum += weights[i];
 	}
-	struct profile *profile = empty_window();
-	uint32_t top = add_node(profile, PROFILE_ROOT, "main"), part = top;
+	struct profile *profile = made_profile("service");
+	uint32_t top = made_node(profile, PROFILE_ROOT, "main"), part = top;
 	for (int i = 0; i < LEAVES; i++) {
 		char name[24];
 		snprintf(name, sizeof(name), "part_%d", i * PARTS / LEAVES);
 		if (i % (LEAVES / PARTS) == 0)
-			part = add_node(profile, top, name);
+			part = made_node(profile, top, name);
 		snprintf(name, sizeof(name), "leaf_%d", i);
-		uint32_t node = add_node(profile, part, i == 0 ? "planted" : name);
-		uint64_t hits = poisson(model->hosts * model->samples * weights[i] / sum);
+		uint32_t node = made_node(profile, part, i == 0 ? "planted" : name);
+		uint64_t hits = made_poisson(model->hosts * model->samples * weights[i] / sum);
 		const struct profile_hit row = {
 			.count = hits, .node = node, .thread = PROFILE_NONE, .more_samples = (uint32_t)(hits - 1)
 		};
 		if (hits > 0)
-			need(profile_add_hit_row(profile, &row));
+			made_need(profile_add_hit_row(profile, &row));
 	}
 	return profile;
 }
@@ -203,7 +128,7 @@ static size_t compare(const struct model *model, struct profile *const *week, st
 		.chance = regress_chance(HOUR_S, model->services),
 	};
 	if (diff_build(&request, &results, &uncompared, &error) < 0)
-		give_up(error.message);
+		made_give_up(error.message);
 	*is_found = false;
 	for (size_t i = 0; i < results.count; i++) {
 		reported += diff_gate(results.items[i].changes, request.limit, request.threshold);
@@ -240,7 +165,7 @@ int main(int count, char **words)
 {
 	enum { WEEKS = 1, CHECKED, SERVICES, HOSTS, SAMPLES, NOISE, DAY, CHANGE, WORDS };
 	if (count != WORDS)
-		give_up("usage: regress WEEKS CHECKED SERVICES HOSTS SAMPLES NOISE DAY CHANGE");
+		made_give_up("usage: regress WEEKS CHECKED SERVICES HOSTS SAMPLES NOISE DAY CHANGE");
 	struct model model = { .services = (size_t)atoi(words[SERVICES]),
 			       .hosts = atof(words[HOSTS]),
 			       .samples = atof(words[SAMPLES]),

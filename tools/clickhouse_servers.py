@@ -74,11 +74,11 @@ class ClickHouse:
         self.process.kill()
         self.process.wait()
 
-    def query(self, sql, database="default"):
-        """The rows of an answer, as lists of texts."""
+    def query(self, sql, database="default", timeout=60):
+        """The rows of an answer, as lists of texts. `timeout`: seconds."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.http}/?database={database}&wait_end_of_query=1", data=sql.encode())
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return [line.split("\t") for line in answer.read().decode().splitlines()]
         except urllib.error.HTTPError as error:
             raise AssertionError(error.read().decode()) from error
