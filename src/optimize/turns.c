@@ -159,15 +159,17 @@ static int take_output(const char *folder, const char *workload, double limit_s,
 	struct rusage before, after;
 	struct word_list words = { 0 };
 	const struct process_streams streams = { 0 };
-	char path[PATH_MAX + 64];
+	char path[PATH_MAX + 64], limit[32] = "";
 	snprintf(path, sizeof(path), "%s.output", folder);
+	if (limit_s > 0)
+		snprintf(limit, sizeof(limit), "%.0f", limit_s);
 	word_list_add(&words, "sh");
 	word_list_add(&words, "-c");
 	word_list_add(&words, "%s", output_script);
 	word_list_add(&words, "sh");
 	word_list_add(&words, "%s", folder);
 	word_list_add(&words, "%s", workload);
-	word_list_add(&words, limit_s > 0 ? "%.0f" : "", limit_s);
+	word_list_add(&words, "%s", limit);
 	word_list_add(&words, "%s", path);
 	getrusage(RUSAGE_CHILDREN, &before);
 	int status = words.error ? -1 : process_run(words.items, &streams);
