@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 from clickhouse_support import SERVER, cluster # noqa: E402
 from peers import BUILD, CPPROF # noqa: E402
 
-HOSTS, BASE, DAYS, SERVICES, PATHS = 1000, 20, 7, 10, 3000
+HOSTS, BASE, DAYS, SERVICES, PATHS = 1000, 10, 7, 10, 3000
 SLICES, SAMPLES = 288, 19 * 3600 // 5 # of a machine: in a day, in an hour
 DAY_S, START_S = 86400, 1_760_000_000 // 86400 * 86400
 SPANS = {"6 hours": DAY_S // 4, "a day": DAY_S, "a week": DAYS * DAY_S}
