@@ -123,6 +123,55 @@ static bool has_lisp_core(const struct profile *profile)
 	return false;
 }
 
+/* --- interpreters --- */
+
+/* The interpreters whose functions no backend shows: the beginnings of the names of their programs and, after "lib", libraries. */
+static const struct interpreter_files {
+	const char *file, *language;
+} interpreters[] = {
+	{ "perl", "Perl" }, { "php", "PHP" },   { "ruby", "Ruby" }, { "lua", "Lua" },
+	{ "tcl", "Tcl" },   { "tclsh", "Tcl" }, { "R", "R" },
+};
+enum { INTERPRETERS = sizeof(interpreters) / sizeof(interpreters[0]) };
+
+/* Returns the row of an interpreter's file, as perl, php8.2, php-fpm8.2 and libperl.so.5.36, or NULL. */
+static const struct interpreter_files *interpreter_of(const struct profile *profile, uint32_t location)
+{
+	static const char library[] = "lib";
+	const struct profile_module *module = &profile->modules[profile->locations[location].module];
+	size_t length, prefix = sizeof(library) - 1;
+	const char *name = module_name(profile_string(profile, module->path), &length);
+	if (module->kind != MODULE_FILE)
+		return NULL;
+	name += strncmp(name, library, prefix) == 0 ? prefix : 0;
+	for (size_t i = 0; i < INTERPRETERS; i++) {
+		size_t bytes = strlen(interpreters[i].file);
+		if (strncmp(name, interpreters[i].file, bytes) == 0 && strchr("0123456789.- ", name[bytes]))
+			return &interpreters[i];
+	}
+	return NULL;
+}
+
+static bool is_interpreter(const struct profile *profile, uint32_t location)
+{
+	return interpreter_of(profile, location) != NULL;
+}
+
+/* Names the language of the first interpreter, if all of them are hot. */
+static void add_interpreters(struct profile *profile, const struct leaf_hits *leaf_hits)
+{
+	struct largest_use use = find_use(profile, leaf_hits, is_interpreter);
+	for (uint32_t i = 0; i < profile->location_count && use.percent >= HOT_PERCENT; i++) {
+		const struct interpreter_files *row = interpreter_of(profile, i);
+		if (!row)
+			continue;
+		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+			    "%.0f %% of %s in an interpreter whose functions are not shown: %s", use.percent,
+			    use.resource, row->language);
+		return;
+	}
+}
+
 static void add_generated(struct profile *profile, const struct leaf_hits *leaf_hits)
 {
 	struct largest_use use = find_use(profile, leaf_hits, is_java_interpreter);
@@ -147,6 +196,7 @@ int missing_names_add(struct profile *profile, const struct leaf_hits *leaf_hits
 	for (int64_t i = 0; i < count && status == 0; i++)
 		status = add_one(profile, &hot[i]);
 	add_generated(profile, leaf_hits);
+	add_interpreters(profile, leaf_hits);
 	return status < 0 ? status : profile->findings_error;
 }
 

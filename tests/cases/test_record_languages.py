@@ -224,6 +224,14 @@ def test_process_db_in_lisp(tmp_path):
 	assert result.stdout == expected.stdout
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_interpreters_without_functions(tmp_path, backend):
+	"""Nearly all samples of a loop in Perl are in perl itself, which the finding says."""
+	recorded = record(tmp_path, ["perl", "-e", "for (1 .. 2e6) { $x += sqrt($_) }"], "--backend", backend, "-r", "cpu/1ms")
+	(finding,) = [row["text"] for row in recorded.info()["findings"] if row["code"] == "interpreter-not-shown"]
+	assert re.fullmatch("[0-9]+ % of cpu in an interpreter whose functions are not shown: Perl", finding) and finding in recorded.err
+
+
 @pytest.mark.parametrize("flags, path", [(["-DLINKED_BY_GHC"], ["main", "stg_ap_v_info", "Main.$fEq(,)", "base:GHC.Base.++"]),
 	([], ["main", "stg_ap_v_info", "Main_zdfEqZ2T_info", "base_GHCziBase_zpzp_info"])], ids=["ghc", "gcc"])
 def test_names_of_haskell(tmp_path, flags, path):
