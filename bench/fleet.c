@@ -61,8 +61,10 @@ static void make_service(struct service *service, uint64_t number, uint32_t path
 	if (!depths || !ranks || !service->parents || !service->functions || !service->until)
 		made_give_up("out of memory");
 	for (uint32_t i = 1; i < paths; i++) {
-		bool continues = depths[i - 1] < DEPTH_MOST && chance_below(3) > 0;
+		bool continues = chance_below(3) > 0;
 		service->parents[i] = continues ? i - 1 : chance_below(i);
+		while (depths[service->parents[i]] == DEPTH_MOST)
+			service->parents[i] = chance_below(i);
 		service->functions[i] = chance_below(FUNCTIONS);
 		depths[i] = depths[service->parents[i]] + 1;
 	}

@@ -126,7 +126,8 @@ def all_figures(folder, rounds):
 
 def bench_scale(table, work, rounds):
 	if not SERVER:
-		sys.exit("bench/run: clickhouse-server is missing (tools/setup bench)")
+		print("bench/run: clickhouse-server is missing (tools/setup bench)", file=sys.stderr)
+		return
 	with tempfile.TemporaryDirectory(dir=work) as folder:
 		figures = all_figures(Path(folder), rounds)
 	one = figures["1 shards"]

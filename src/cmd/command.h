@@ -124,7 +124,8 @@ struct command {
 	size_t argument_max;          /* SIZE_MAX: any number */
 	/* Checks the words before a profile is opened. Returns EXIT_DONE, or another status after a message. NULL: `run` checks them. */
 	int (*check)(const struct invocation *invocation);
-	/* Returns whether it needs no times, threads and processes of hits, so that a store may add them up. NULL: it needs them. */
+	/* Returns whether it needs no times and threads of hits, no touched memory, and no tables of processes and threads: a store then adds
+	 * hits up (store_selection, is_sum). NULL: it needs them. */
 	bool (*takes_sums)(const struct invocation *invocation);
 	int (*run)(struct invocation *invocation);
 };

@@ -82,11 +82,12 @@ struct largest_use {
 	const char *resource;
 };
 
-typedef bool is_location(const struct profile *profile, uint32_t location);
+/* Returns whether a location is chosen. `which`: of find_use. */
+typedef bool is_location(const struct profile *profile, uint32_t location, const void *which);
 
 /* Finds the resource of which the chosen locations themselves use the largest part. */
 static struct largest_use find_use(const struct profile *profile, const struct leaf_hits *leaf_hits,
-				   is_location *is_chosen)
+				   is_location *is_chosen, const void *which)
 {
 	static const double percent = 100;
 	struct largest_use largest = { 0 };
@@ -94,7 +95,7 @@ static struct largest_use find_use(const struct profile *profile, const struct l
 		const struct leaf_hits_row *row = &leaf_hits->rows[resource];
 		uint64_t hits = 0;
 		for (size_t i = 0; i < row->count && i < profile->location_count; i++)
-			hits += row->hits[i] > 0 && is_chosen(profile, (uint32_t)i) ? row->hits[i] : 0;
+			hits += row->hits[i] > 0 && is_chosen(profile, (uint32_t)i, which) ? row->hits[i] : 0;
 		double share = row->all ? percent * (double)hits / (double)row->all : 0;
 		if (share > largest.percent)
 			largest = (struct largest_use){ hits, share,
@@ -104,13 +105,20 @@ static struct largest_use find_use(const struct profile *profile, const struct l
 }
 
 /* HotSpot's interpreter is generated code of this name in maps and dumps. */
-static bool is_java_interpreter(const struct profile *profile, uint32_t location)
+static bool is_java_interpreter(const struct profile *profile, uint32_t location, const void *which)
 {
+	(void)which;
 	const struct profile_location *at = &profile->locations[location];
 	return profile->modules[at->module].kind == MODULE_ANON && at->first_frame != PROFILE_NONE &&
 	       at->frame_count > 0 &&
 	       strcmp(profile_string(profile, profile->functions[profile->frames[at->first_frame].function].name),
 		      "Interpreter") == 0;
+}
+
+static bool is_nameless(const struct profile *profile, uint32_t location, const void *which)
+{
+	(void)which;
+	return generated_code_is_nameless(profile, location);
 }
 
 /* Only a core of SBCL is generated code with a path. */
@@ -125,63 +133,67 @@ static bool has_lisp_core(const struct profile *profile)
 
 /* --- interpreters --- */
 
-/* The interpreters whose functions no backend shows: the beginnings of the names of their programs and, after "lib", libraries. */
+/* The interpreters whose functions no backend shows, and the beginnings of the names of their programs and, after "lib", libraries. */
 static const struct interpreter_files {
-	const char *file, *language;
+	const char *language, *files[3];
 } interpreters[] = {
-	{ "perl", "Perl" }, { "php", "PHP" },   { "ruby", "Ruby" }, { "lua", "Lua" },
-	{ "tcl", "Tcl" },   { "tclsh", "Tcl" }, { "R", "R" },
+	{ "Perl", { "perl" } },         { "PHP", { "php", "php-fpm", "php-cgi" } }, { "Ruby", { "ruby" } },
+	{ "Lua", { "lua", "luajit" } }, { "Tcl", { "tcl", "tclsh", "wish" } },      { "R", { "R" } },
 };
-enum { INTERPRETERS = sizeof(interpreters) / sizeof(interpreters[0]) };
+enum { INTERPRETERS = sizeof(interpreters) / sizeof(interpreters[0]), FILES = 3 };
 
-/* Returns the row of an interpreter's file, as perl, php8.2, php-fpm8.2 and libperl.so.5.36, or NULL. */
-static const struct interpreter_files *interpreter_of(const struct profile *profile, uint32_t location)
+/* Returns whether a name is NAME with a version, if any: perl, php8.2, ruby-3.1.so.3.1. */
+static bool is_version_of(const char *name, const char *file)
+{
+	static const char digits[] = "0123456789", ends[] = "0123456789. ";
+	size_t bytes = strlen(file);
+	if (strncmp(name, file, bytes) != 0)
+		return false;
+	name += bytes;
+	return strchr(ends, *name) || (*name == '-' && name[1] && strchr(digits, name[1]));
+}
+
+/* Returns whether a location is in a file of the interpreter `which`. */
+static bool is_of_interpreter(const struct profile *profile, uint32_t location, const void *which)
 {
 	static const char library[] = "lib";
+	const struct interpreter_files *interpreter = which;
 	const struct profile_module *module = &profile->modules[profile->locations[location].module];
 	size_t length, prefix = sizeof(library) - 1;
 	const char *name = module_name(profile_string(profile, module->path), &length);
-	if (module->kind != MODULE_FILE)
-		return NULL;
+	bool is_its = false;
 	name += strncmp(name, library, prefix) == 0 ? prefix : 0;
-	for (size_t i = 0; i < INTERPRETERS; i++) {
-		size_t bytes = strlen(interpreters[i].file);
-		if (strncmp(name, interpreters[i].file, bytes) == 0 && strchr("0123456789.- ", name[bytes]))
-			return &interpreters[i];
-	}
-	return NULL;
+	for (size_t i = 0; i < FILES && interpreter->files[i]; i++)
+		is_its = is_its || is_version_of(name, interpreter->files[i]);
+	return is_its && module->kind == MODULE_FILE;
 }
 
-static bool is_interpreter(const struct profile *profile, uint32_t location)
-{
-	return interpreter_of(profile, location) != NULL;
-}
-
-/* Names the language of the first interpreter, if all of them are hot. */
 static void add_interpreters(struct profile *profile, const struct leaf_hits *leaf_hits)
 {
-	struct largest_use use = find_use(profile, leaf_hits, is_interpreter);
-	for (uint32_t i = 0; i < profile->location_count && use.percent >= HOT_PERCENT; i++) {
-		const struct interpreter_files *row = interpreter_of(profile, i);
-		if (!row)
+	struct largest_use largest = { 0 };
+	const char *language = NULL;
+	for (size_t i = 0; i < INTERPRETERS; i++) {
+		struct largest_use use = find_use(profile, leaf_hits, is_of_interpreter, &interpreters[i]);
+		if (use.percent <= largest.percent)
 			continue;
-		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
-			    "%.0f %% of %s in an interpreter whose functions are not shown: %s", use.percent,
-			    use.resource, row->language);
-		return;
+		largest = use;
+		language = interpreters[i].language;
 	}
+	if (largest.percent >= HOT_PERCENT)
+		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+			    "%.0f %% of %s in an interpreter whose functions are not shown: %s", largest.percent,
+			    largest.resource, language);
 }
 
 static void add_generated(struct profile *profile, const struct leaf_hits *leaf_hits)
 {
-	struct largest_use use = find_use(profile, leaf_hits, is_java_interpreter);
+	struct largest_use use = find_use(profile, leaf_hits, is_java_interpreter, NULL);
 	if (use.percent >= HOT_PERCENT)
 		finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
 			    "%.0f %% of %s in Java methods that were interpreted, without names (java -Xcomp compiles "
 			    "them)",
 			    use.percent, use.resource);
-	use = has_lisp_core(profile) ? find_use(profile, leaf_hits, generated_code_is_nameless)
-				     : (struct largest_use){ 0 };
+	use = has_lisp_core(profile) ? find_use(profile, leaf_hits, is_nameless, NULL) : (struct largest_use){ 0 };
 	if (use.percent >= HOT_PERCENT)
 		finding_add(profile, FINDING_GENERATED_NAMELESS, use.hits,
 			    "%.0f %% of %s in compiled Lisp without names (sbcl --load perf-map.lisp, of share/cpprof)",

@@ -61,7 +61,8 @@
 	  "kernel's functions; so does perf where /proc/kallsyms shows addresses.") \
 	X(INTERPRETER_NOT_SHOWN, "interpreter-not-shown", NOTE, CLOSING, "", \
 	  "Paths have the functions of the interpreter in place of those of the program. The bpf and preload backends show the " \
-	  "program's functions for the interpreters and versions that docs/languages.md lists.") \
+	  "program's functions for the interpreters and versions that docs/languages.md lists: none of Perl, PHP, Ruby, Lua, " \
+	  "Tcl and R.") \
 	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
 	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
 	  "measure.") \

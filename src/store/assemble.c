@@ -68,12 +68,13 @@ static bool has_room(const struct assemble *assemble, size_t hits)
 
 int assemble_refuse_hits(const struct assemble *assemble, int code)
 {
-	if (code != ERROR_LIMIT || assemble->selection->remedy)
+	bool is_limit = code == ERROR_LIMIT || (code == ERROR_MEMORY && assemble->selection->memory);
+	if (!is_limit || assemble->selection->remedy)
 		return assemble_fail(assemble, code);
 	return error_set(assemble->error, ERROR_LIMIT,
 			 "cannot read the store: its samples need more than the allowed memory "
 			 "(--memory, or select fewer: --service, --host, --from%s)",
-			 assemble->selection->is_sum ? "" : "; a report of call paths needs less: report --down main");
+			 assemble->selection->is_sum ? "" : "; 'report --functions' adds them up and needs less");
 }
 
 /* The totals of a part of a recording are not known. */
@@ -323,7 +324,7 @@ static int append_hit(struct assemble *assemble, struct profile_hit *hit, uint32
 	int status = profile_add_hit_row(profile, hit);
 	if (status == 0 && labels != PROFILE_NO_LABELS)
 		status = profile_label_hits(profile, first, labels);
-	return status < 0 ? assemble_fail(assemble, status) : 0;
+	return status < 0 ? assemble_refuse_hits(assemble, status) : 0;
 }
 
 static int add_to_sum(struct assemble *assemble, const struct profile_hit *hit, uint32_t labels, uint64_t samples)
@@ -337,8 +338,8 @@ static int add_to_sum(struct assemble *assemble, const struct profile_hit *hit, 
 	if (status == ERROR_LIMIT)
 		return assemble_corrupt(assemble, "a row of hits is out of range");
 	if (status == 0 && !has_room(assemble, assemble->sums.count))
-		return assemble_refuse_hits(assemble, ERROR_LIMIT);
-	return status < 0 ? assemble_fail(assemble, status) : 0;
+		status = ERROR_LIMIT;
+	return status < 0 ? assemble_refuse_hits(assemble, status) : 0;
 }
 
 int assemble_hit(struct assemble *assemble, const struct assembled_row *row)

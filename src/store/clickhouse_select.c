@@ -312,7 +312,12 @@ static struct selected_row *find_sum(const struct selector *selector, const stru
 	return is_equal ? sum : NULL;
 }
 
-/* Adds the row to an equal one. The sum is of the first recording, in whatever order the server sends them. Returns 1, 0 if there is none, or a
+static int compare_origins(const struct selected_row *a, const struct selected_row *b)
+{
+	return COMPARE(a->recording, b->recording) ?: COMPARE(a->resource, b->resource) ?: COMPARE(a->labels, b->labels);
+}
+
+/* Adds the row to an equal one. The sum has the smallest ids of all its rows, in whatever order the server sends them. Returns 1, 0 if there is none, or a
  * negative error. */
 static int add_to_sum(const struct selector *selector, struct selected_rows *rows, uint64_t hash,
 		      const struct selected_row *row)
@@ -322,7 +327,7 @@ static int add_to_sum(const struct selector *selector, struct selected_rows *row
 		return 0;
 	if (__builtin_add_overflow(sum->amount, row->amount, &sum->amount) || sum->amount > PROFILE_HITS_MOST)
 		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
-	if (row->recording < sum->recording) {
+	if (compare_origins(row, sum) < 0) {
 		sum->recording = row->recording;
 		sum->resource = row->resource;
 		sum->labels = row->labels;
@@ -334,7 +339,7 @@ static uint64_t hash_of(const struct selector *selector, const struct selected_r
 {
 	const struct description_map *map = &selector->assemble.parts[row->recording].map;
 	uint64_t kind = (uint64_t)map->resources[row->resource] << 32 | map->label_sets[row->labels];
-	return hash_u64(row->stack ^ hash_u64(kind ^ row->size << 16));
+	return hash_u64(row->stack ^ hash_u64(hash_u64(kind) ^ row->size));
 }
 
 /* Appends a row, or adds it up. */
@@ -350,8 +355,9 @@ static int keep_row(struct selector *selector, struct selected_rows *rows, const
 	if (rows->count >= HASH_MAP_NONE || (memory && rows->count >= memory / sizeof(*rows->items)))
 		return assemble_refuse_hits(&selector->assemble, ERROR_LIMIT);
 	if (ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0 ||
-	    (hash && hash_map_put(&rows->index, hash, (uint32_t)rows->count) < 0))
-		return out_of_memory(selector);
+	    (hash && hash_map_get(&rows->index, hash) == HASH_MAP_NONE &&
+	     hash_map_put(&rows->index, hash, (uint32_t)rows->count) < 0))
+		return assemble_refuse_hits(&selector->assemble, ERROR_MEMORY);
 	rows->items[rows->count++] = *row;
 	return clickhouse_names_request(&selector->names, row->stack);
 }
@@ -370,7 +376,7 @@ static int add_row(struct selector *selector, const struct taken *taken, const s
 				      .labels = row->labels };
 	if (row->labels >= part->map.label_set_count ||
 	    (row->thread != PROFILE_NONE && row->thread >= part->map.thread_count) ||
-	    (row->size && __builtin_mul_overflow(row->amount, row->size, &hits)))
+	    (row->size && (row->amount > UINT32_MAX || __builtin_mul_overflow(row->amount, row->size, &hits))))
 		return assemble_corrupt(&selector->assemble, "a row of hits is out of range");
 	if (!assemble_chooses(&selector->assemble, taken->recording, taken->resource, row->labels) ||
 	    !is_in_time(selector, taken->recording, added.bucket))
@@ -564,6 +570,7 @@ static int select_all(struct selector *selector)
 	int status = read_recordings(selector);
 	if (status == 0 && selector->count > 0)
 		status = read_rows(selector);
+	hash_map_release(&selector->hits.index);
 	if (status == 0)
 		status = add_rows(selector, &selector->hits, false);
 	if (status == 0)
@@ -600,7 +607,6 @@ struct profile *clickhouse_store_select(struct store *base, const struct store_s
 	release_lists(&selector);
 	free(selector.batches);
 	free(selector.selected);
-	hash_map_release(&selector.hits.index);
 	free(selector.hits.items);
 	free(selector.touches.items);
 	return profile;

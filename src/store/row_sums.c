@@ -16,7 +16,7 @@ static bool are_one_row(const struct row_sum *a, const struct row_sum *b)
 	return a->node == b->node && a->resource == b->resource && a->labels == b->labels && a->size == b->size;
 }
 
-/* Two rows with one hash are rare, and then both stay. */
+/* Two different rows with one hash are rare. Those like the second one then stay apart. */
 int row_sums_add(struct row_sums *sums, const struct row_sum *row)
 {
 	if (row->hits > PROFILE_HITS_MOST - sums->hits)
@@ -37,8 +37,8 @@ int row_sums_add(struct row_sums *sums, const struct row_sum *row)
 	return 0;
 }
 
-/* A row of the profile holds at most 2^32 samples. */
-static int put_row(struct profile *profile, const struct row_sum *row)
+/* A row of the profile holds at most 2^32 samples. `most`: hits that the profile may have. */
+static int put_row(struct profile *profile, const struct row_sum *row, size_t most)
 {
 	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
 	uint64_t left = row->size ? row->hits / row->size : 1; /* samples; readers check that they have equal sizes */
@@ -49,6 +49,8 @@ static int put_row(struct profile *profile, const struct row_sum *row)
 		hit.more_samples = (uint32_t)(samples - 1);
 		left -= samples;
 		size_t first = profile->hit_count;
+		if (first >= most)
+			return ERROR_LIMIT;
 		status = profile_add_hit_row(profile, &hit);
 		if (status == 0 && row->labels != PROFILE_NO_LABELS)
 			status = profile_label_hits(profile, first, row->labels);
@@ -58,15 +60,14 @@ static int put_row(struct profile *profile, const struct row_sum *row)
 
 int row_sums_put(struct row_sums *sums, struct profile *profile, uint64_t memory)
 {
-	size_t count = profile->hit_count + sums->count;
+	size_t most = memory ? memory / sizeof(struct profile_hit) : SIZE_MAX, count = profile->hit_count + sums->count;
 	hash_map_release(&sums->index); /* the profile's hits need the memory */
-	int status = memory && count > memory / sizeof(struct profile_hit) ? ERROR_LIMIT : 0;
+	int status = count > most ? ERROR_LIMIT : 0;
 	if (status == 0 && sums->count > 0)
 		status = profile_reserve_hits(profile, count);
 	for (size_t i = 0; i < sums->count && status == 0; i++)
-		status = put_row(profile, &sums->items[i]);
+		status = put_row(profile, &sums->items[i], most);
 	sums->count = 0;
-	sums->hits = 0;
 	return status;
 }
 

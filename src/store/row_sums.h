@@ -19,7 +19,7 @@ struct row_sum {
 struct row_sums {
 	struct row_sum *items; /* owned */
 	size_t count, capacity;
-	uint64_t hits;         /* of all items */
+	uint64_t hits;         /* of all rows that were ever added */
 	struct hash_map index; /* numbers of items by their hash */
 };
 

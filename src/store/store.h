@@ -68,8 +68,8 @@ struct store_selection {
 	/* Hits get the labels `service` and `host` of their recording, if they have no such keys; those without a time get the time of its
 	 * start. The sum starts with the first recording, even if that does not know its start. */
 	bool has_sources;
-	/* Hits of one call path, resource, label set and size of a sample are added up, without times, threads and processes, and without touches: the
-	 * profile grows with the call paths, not with the time. */
+	/* Hits of one call path, resource, label set and size of a sample are added up, without times and threads, and the profile has no touches,
+	 * processes and threads: its hits grow with the call paths and label sets, not with the time. */
 	bool is_sum;
 	int64_t from_unix_ns; /* INT64_MIN: open */
 	int64_t to_unix_ns;   /* exclusive; INT64_MAX: open */

@@ -258,7 +258,7 @@ def test_sums_need_memory_for_call_paths_alone(store, tmp_path):
 		add(tmp_path, store, "a.data", service=f"s{service}")
 	few = ("--memory", "16M", "--store", store)
 	for words in (("--threads",), ("--body", "--process", "prog"), ()):
-		check_failure(run("report", *words, *few), "(--memory")
+		check_failure(run("report", *words, *few), "(--memory, or select fewer: --service, --host, --from; 'report --functions' adds them up and needs less)")
 	report = valid_json(done("report", "--body", "-r", "cpu", "--format", "json", *ALL, *few))
 	assert {entry["path"][0]: entry["hits"] for entry in report["results"][0]["entries"]} == \
 		{f"f{index}": 140000 * (1 + index) for index in range(3)}
