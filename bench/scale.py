@@ -34,6 +34,7 @@ SHARDS = (1, 3)
 MANY = 10 # times the paths
 
 COPY_SECONDS = 1800
+QUERY_BYTES = 10_000_000_000 # of a server's memory, for each query: ClickHouse's own default
 COPIES = {
 	"hits": ("service, resource, time, last, batch, number, rows, block",
 		"service, resource, time + {shift}, last + {shift}, cityHash64(batch, k), number, rows, block"),
@@ -63,7 +64,7 @@ def copy(server, database, ending):
 	shift = f"(k % {hosts} % 30 * 10 + intDiv(k, {hosts}) * {DAY_S})"
 	for table, (columns, values) in COPIES.items():
 		server.query(f"INSERT INTO {table}{ending}({columns}) SELECT {values.format(shift=shift, hosts=hosts)} FROM {table}{ending} "
-			f"ARRAY JOIN arrayFilter(x -> x > 0, range(toUInt64({hosts * DAYS}))) AS k", database, timeout=COPY_SECONDS)
+			f"ARRAY JOIN arrayFilter(x -> x > 0, range(toUInt64({hosts * DAYS}))) AS k SETTINGS max_block_size = 64", database, timeout=COPY_SECONDS)
 
 
 def report(store, start, end):
@@ -92,7 +93,7 @@ def make_store(servers):
 
 def measure_fleet(folder, shards):
 	"""{figure: value} of the whole fleet."""
-	with cluster(folder, shards) as servers:
+	with cluster(folder, shards, QUERY_BYTES) as servers:
 		store = make_store(servers)
 		before = time.monotonic()
 		recordings = add_fleet(store, BASE, PATHS)["recordings"]

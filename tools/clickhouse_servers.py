@@ -23,9 +23,10 @@ CONFIG = """<yandex>
 </yandex>"""
 SHARD = "<shard><replica><host>127.0.0.1</host><port>{}</port></replica></shard>"
 USER = "<{0}><password>{1}</password><networks><ip>127.0.0.1</ip></networks><profile>{2}</profile><quota>default</quota></{0}>"
-USERS = """<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage></default><reader><readonly>1</readonly></reader></profiles>
-<users>{}</users><quotas><default></default></quotas></yandex>""".format(USER.format("default", "", "default") + USER.format("team", "s3cret", "default") +
-    USER.format("reader", "look", "reader"))
+USERS = """<yandex><profiles><default><max_memory_usage>{}</max_memory_usage></default><reader><readonly>1</readonly></reader></profiles>
+<users>{}</users><quotas><default></default></quotas></yandex>"""
+ALL_USERS = USER.format("default", "", "default") + USER.format("team", "s3cret", "default") + USER.format("reader", "look", "reader")
+QUERY_BYTES = 2_000_000_000 # of memory, for each query
 
 
 def free_ports(count):
@@ -40,11 +41,11 @@ def free_ports(count):
 
 
 class ClickHouse:
-    def __init__(self, folder, ports=None, shards=(), more=""):
+    def __init__(self, folder, ports=None, shards=(), more="", query_bytes=QUERY_BYTES):
         self.folder, (self.http, self.tcp) = folder, ports or free_ports(2)
         for name in ("data", "tmp"):
             (folder / name).mkdir(parents=True)
-        (folder / "users.xml").write_text(USERS)
+        (folder / "users.xml").write_text(USERS.format(query_bytes, ALL_USERS))
         (folder / "config.xml").write_text(CONFIG.format(folder=folder, http=self.http, tcp=self.tcp, more=more,
             shards="".join(SHARD.format(port) for port in shards or [self.tcp])))
         self.process = None
@@ -88,12 +89,12 @@ class ClickHouse:
 
 
 @contextlib.contextmanager
-def cluster(folder, count):
+def cluster(folder, count, query_bytes=QUERY_BYTES):
     """Servers that are the shards of a cluster of the name `fleet`, and end with the context."""
     ports = [free_ports(2) for _ in range(count)]
     with contextlib.ExitStack() as stack:
         servers = []
         for index, pair in enumerate(ports):
-            servers.append(ClickHouse(folder / f"server{index + 1}", pair, [tcp for _, tcp in ports]))
+            servers.append(ClickHouse(folder / f"server{index + 1}", pair, [tcp for _, tcp in ports], query_bytes=query_bytes))
             stack.callback(servers[-1].kill)
         yield servers
