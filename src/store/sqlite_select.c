@@ -173,7 +173,7 @@ static int add_row(const struct reading *reading, const struct packed_row *row)
 	}
 	values.samples = row->size ? values.hits : 0;
 	if (values.samples > UINT32_MAX)
-		return assemble_corrupt(assemble, "samples do not divide their hits");
+		return assemble_corrupt(assemble, "a row of hits is out of range");
 	if (row->size && __builtin_mul_overflow(row->amount, row->size, &values.hits))
 		return assemble_corrupt(assemble, "a row of hits is out of range");
 	return assemble_hit(assemble, &values);
