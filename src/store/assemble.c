@@ -317,7 +317,7 @@ static int append_hit(struct assemble *assemble, struct profile_hit *hit, uint32
 	struct profile *profile = assemble->profile;
 	size_t first = profile->hit_count;
 	if (samples > UINT32_MAX)
-		return assemble_corrupt(assemble, "samples do not divide their hits");
+		return assemble_corrupt(assemble, "a row of hits is out of range");
 	if (!has_room(assemble, first + 1))
 		return assemble_refuse_hits(assemble, ERROR_LIMIT);
 	hit->more_samples = samples ? (uint32_t)(samples - 1) : 0;

@@ -265,6 +265,8 @@ def test_sums_need_memory_for_call_paths_alone(store, tmp_path):
 	assert "[140000] x 0" in done("whatif", "f0=0", *few) and "f2" in done("diff", "--memory", "16M", store.url, store.url)
 	of_service = valid_json(done("report", "--by-label=service", "--body", "--format", "json", *ALL, *few))
 	assert len(of_service["results"]) == 2
+	add(tmp_path, store, large_recording(tmp_path)) # 60,000 paths
+	check_failure(run("report", "--functions", "--memory", "4M", "--store", store), "cannot read", "--memory")
 
 
 def test_recordings_from_the_future(store, tmp_path):

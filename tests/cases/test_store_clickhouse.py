@@ -366,6 +366,7 @@ def test_recordings_of_one_writer_share_lists(store, tmp_path):
 	("UPDATE hits SET number = 9", "is out of range"), ("UPDATE hits SET block = 'x'", "a block of rows cannot be read"),
 	(with_row(labels=9), "is out of range"), (with_row(thread=9), "is out of range"), (with_row(amount=0), "is out of range"),
 	(with_row(amount=2 ** 64 - 1), "is out of range"), (with_row(size=2 ** 63, amount=2), "is out of range"), (with_row(stack=2), "a row is missing"),
+	(with_row(size=1, amount=2 ** 40), "is out of range"),
 	("DELETE FROM stack_lists", "a row is missing"), ("UPDATE stack_lists SET stacks = []", "a row is missing"), ("UPDATE profiles SET lists = []", "a row is missing"),
 	("DELETE FROM hits", "a recording's rows are not complete"),
 	("UPDATE profiles SET description = 'x'", "description cannot be read"), ("UPDATE profiles SET start_ns = 9223372036854775806", "out of range"),
